@@ -1,0 +1,73 @@
+/* witness.c: making and freeing results, and the names of their parts. */
+#include "model/witness.h"
+
+#include "base/error.h"
+
+hf_result *hf_result_new(hf_level level, const char *engine)
+{
+    hf_result *r = HF_NEW(hf_result);
+
+    r->verdict = HF_UNKNOWN;
+    r->level = level;
+    r->engine = engine;
+    hf_arena_init(&r->arena);
+    return r;
+}
+
+void hf_result_free(hf_result *r)
+{
+    if (!r)
+        return;
+    hf_arena_release(&r->arena);
+    hf_free(r);
+}
+
+hf_verdict hf_witness_proves(hf_witness_kind kind)
+{
+    switch (kind) {
+    case HF_WITNESS_SERIAL:
+    case HF_WITNESS_SNAPSHOT:
+    case HF_WITNESS_COMMIT:
+        return HF_VALID;
+    case HF_WITNESS_CYCLE:
+    case HF_WITNESS_OPERATIONS:
+    case HF_WITNESS_CORE:
+        return HF_INVALID;
+    case HF_WITNESS_NONE:
+    case HF_WITNESS_KIND_COUNT:
+        break;
+    }
+    return HF_UNKNOWN;
+}
+
+const char *hf_edge_kind_name(hf_edge_kind kind)
+{
+    static const char *const names[HF_EDGE_KIND_COUNT] = {
+        "ww", "wr", "rw", "pwr", "prw", "so", "rt",
+    };
+
+    HF_ASSERT((unsigned)kind < HF_EDGE_KIND_COUNT);
+    return names[kind];
+}
+
+const char *hf_witness_kind_name(hf_witness_kind kind)
+{
+    static const char *const names[HF_WITNESS_KIND_COUNT] = {
+        "none", "serial", "snapshot", "commit", "cycle", "operations", "core",
+    };
+
+    HF_ASSERT((unsigned)kind < HF_WITNESS_KIND_COUNT);
+    return names[kind];
+}
+
+const char *hf_verdict_name(hf_verdict verdict)
+{
+    static const char *const names[HF_VERDICT_COUNT] = {
+        "valid",
+        "invalid",
+        "unknown",
+    };
+
+    HF_ASSERT((unsigned)verdict < HF_VERDICT_COUNT);
+    return names[verdict];
+}

@@ -1,0 +1,117 @@
+/* witness.h: the proof that comes with a verdict.
+ *
+ * valid, with
+ *   serial order   transactions one after the other; every read sees the
+ *                  state at its place
+ *   snapshot order starts and commits of transactions; every read sees the
+ *                  state at its transaction's start, and two transactions
+ *                  that write one key do not overlap
+ *   commit order   an order in which the level's own condition holds (weak
+ *                  levels, consistent view, parallel snapshot isolation)
+ * In all three, committed transactions are all listed, aborted ones never,
+ * and those of unknown outcome exactly if they are taken to have happened.
+ * The version order of every key is the order of its writers in the list
+ * (snapshot order: of their commits).  `sources` settles reads that could
+ * come from several writes: where absent, a read's value has one writer.
+ *
+ * invalid, with
+ *   cycle          edges, each justified by operations
+ *   operations     the operations of an anomaly without a cycle
+ *   core           transactions that are invalid by themselves: with all
+ *                  others gone, and reads from those others unconstrained,
+ *                  no order satisfies the level
+ *
+ * These are types only.  report/ writes them, verify/ reads them back.
+ */
+#ifndef HF_WITNESS_H
+#define HF_WITNESS_H
+
+#include "base/mem.h"
+#include "model/anomaly.h"
+
+typedef enum hf_witness_kind {
+    HF_WITNESS_NONE = 0, /* verdict unknown */
+    HF_WITNESS_SERIAL,
+    HF_WITNESS_SNAPSHOT,
+    HF_WITNESS_COMMIT,
+    HF_WITNESS_CYCLE,
+    HF_WITNESS_OPERATIONS,
+    HF_WITNESS_CORE,
+    HF_WITNESS_KIND_COUNT
+} hf_witness_kind;
+
+typedef enum hf_edge_kind {
+    HF_EDGE_WW = 0, /* from's version of key is before to's */
+    HF_EDGE_WR,     /* to reads from's version of key */
+    HF_EDGE_RW,     /* from reads a version of key that is before to's */
+    HF_EDGE_PWR,    /* predicate read from */
+    HF_EDGE_PRW,    /* predicate anti-dependency */
+    HF_EDGE_SO,     /* session order */
+    HF_EDGE_RT,     /* real time */
+    HF_EDGE_KIND_COUNT
+} hf_edge_kind;
+
+/* from_op / to_op justify the edge: ww: the two writes; wr: the write and the
+ * read; rw: the read and the overwriting write; pwr, prw: the write and the
+ * predicate operation, in the edge's direction; so, rt: HF_NONE. */
+typedef struct hf_edge {
+    hf_edge_kind kind;
+    hf_txn_id from, to;
+    hf_key_id key; /* HF_NONE for so, rt */
+    hf_op_id from_op, to_op;
+} hf_edge;
+
+/* Read `op` takes the version of `writer` (HF_NONE: the initial version).
+ * `index` is 0 for an item read, else counts a predicate's version set. */
+typedef struct hf_source {
+    hf_op_id op;
+    uint32_t index;
+    hf_txn_id writer;
+} hf_source;
+
+typedef struct hf_witness {
+    hf_witness_kind kind;
+    /* serial, commit, core: transactions.  snapshot: events, 2*t for the
+     * start and 2*t+1 for the commit of transaction t. */
+    uint32_t n_order;
+    uint32_t *order;
+    uint32_t n_sources;
+    hf_source *sources; /* ascending by op, then index */
+    /* cycle, operations */
+    hf_anomaly anomaly;
+    uint32_t n_edges;
+    hf_edge *edges; /* edges[i].to == edges[i+1].from, around */
+    uint32_t n_ops;
+    hf_op_id *ops;
+} hf_witness;
+
+/* One finding, as reported; `witness` proves it. */
+typedef struct hf_finding {
+    hf_anomaly anomaly;
+    const char *alias; /* "write skew"; NULL if it has none; static */
+    hf_witness witness;
+} hf_finding;
+
+struct hf_result {
+    hf_verdict verdict;
+    hf_level level;
+    const char *engine; /* static */
+    char *reason;       /* for unknown: why; in the arena; else NULL */
+    hf_witness witness; /* of the verdict */
+    uint32_t n_findings;
+    hf_finding *findings; /* worst first; may be empty */
+    uint64_t worlds;      /* how many possibilities were tried */
+    double seconds;
+    hf_arena arena; /* owns everything above */
+};
+
+hf_result *hf_result_new(hf_level level, const char *engine);
+
+/* "valid" for kinds that prove validity, and so on. */
+hf_verdict hf_witness_proves(hf_witness_kind kind);
+
+const char *hf_edge_kind_name(hf_edge_kind kind);
+const char *hf_witness_kind_name(hf_witness_kind kind);
+const char *hf_verdict_name(hf_verdict verdict);
+
+#endif
