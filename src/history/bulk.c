@@ -1,0 +1,38 @@
+/* bulk.c: room for much, made before it comes.
+ *
+ * A fresh page costs the system more than filling it costs us, so that large
+ * columns are asked for in large pages where the system has them.
+ */
+#include "history/bulk.h"
+
+#include <sys/mman.h>
+
+#define LARGE_PAGE ((uintptr_t)1 << 21)
+
+static void advise(void *column, uint64_t bytes)
+{
+    uintptr_t from = ((uintptr_t)column + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    uintptr_t to = ((uintptr_t)column + bytes) & ~(LARGE_PAGE - 1);
+
+    if (column && from < to)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+void hf_bulk_expect(hf_builder *b, uint64_t ops, uint64_t txns, uint64_t values,
+                    uint64_t writes)
+{
+    hf_history *h = b->h;
+
+    hf_builder_expect(b, ops, txns, values);
+    advise(h->op_kind, b->cap_ops);
+    advise(h->op_key, b->cap_ops * sizeof(*h->op_key));
+    advise(h->op_value, b->cap_ops * sizeof(*h->op_value));
+    advise(h->value_key, b->cap_values * sizeof(*h->value_key));
+    advise(h->value_type, b->cap_values);
+    advise(h->value_data, b->cap_values * sizeof(*h->value_data));
+    if (writes == 0 || b->status != HF_OK ||
+        hf_builder_grow_refused(b, writes * sizeof(*b->order.at)))
+        return;
+    hf_vec_reserve(&b->order, writes);
+    advise(b->order.at, b->order.cap * sizeof(*b->order.at));
+}

@@ -1,0 +1,287 @@
+/* extra.c: the layout of hf_history.extra.
+ *
+ *   predicate  flags, table, condition, n_columns, n_versions, n_results,
+ *              result (3), columns, versions (2 each), results (2 each)
+ *   increment  amount low, amount high, has_result, before, after
+ *   sql        text, n_params, has_rows, n_rows, n_columns, affected low,
+ *              affected high, names, params (3 each), cells (3 each)
+ */
+#include "history/extra.h"
+
+#include "base/error.h"
+#include "history/builder_internal.h"
+
+#define PREDICATE_HEAD 9
+#define INCREMENT_HEAD 5
+#define SQL_HEAD 7
+#define HAS_VERSIONS 1u
+#define HAS_RESULTS 2u
+
+static uint64_t join(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+hf_predicate hf_op_predicate(const hf_history *h, hf_op_id op)
+{
+    const uint32_t *w = h->extra + h->op_value[op];
+    hf_predicate p = {
+        .table = w[1],
+        .condition = w[2],
+        .n_columns = w[3],
+        .columns = w + PREDICATE_HEAD,
+        .has_version_set = w[0] & HAS_VERSIONS,
+        .has_result_set = (w[0] & HAS_RESULTS) != 0,
+        .n_versions = w[4],
+        .n_results = w[5],
+        .result = hf_extra_scalar(h, w + 6),
+    };
+
+    w += PREDICATE_HEAD + p.n_columns;
+    p.versions = (const hf_version_ref *)(const void *)w;
+    p.results = p.versions + p.n_versions;
+    return p;
+}
+
+hf_increment hf_op_increment(const hf_history *h, hf_op_id op)
+{
+    const uint32_t *w = h->extra + h->op_value[op];
+
+    return (hf_increment){.amount = (int64_t)join(w[0], w[1]),
+                          .has_result = w[2] != 0,
+                          .before = w[3],
+                          .after = w[4]};
+}
+
+hf_sql hf_op_sql(const hf_history *h, hf_op_id op)
+{
+    const uint32_t *w = h->extra + h->op_value[op];
+    hf_sql s = {
+        .text = w[0],
+        .n_params = w[1],
+        .has_rows = w[2] != 0,
+        .n_rows = w[3],
+        .n_columns = w[4],
+        .affected = join(w[5], w[6]),
+        .names = w + SQL_HEAD,
+    };
+
+    s.params = s.names + s.n_columns;
+    s.cells = s.params + 3 * (size_t)s.n_params;
+    return s;
+}
+
+hf_scalar hf_extra_scalar(const hf_history *h, const uint32_t *words)
+{
+    hf_scalar s = {.type = (hf_scalar_type)words[0]};
+
+    if (s.type == HF_INT || s.type == HF_BOOL) {
+        s.number = (int64_t)join(words[1], words[2]);
+    } else if (s.type != HF_NIL) {
+        hf_str text = hf_string(h, words[1]);
+
+        s.text = text.ptr;
+        s.length = text.len;
+    }
+    return s;
+}
+
+/* ---- building ------------------------------------------------------------ */
+
+static void put(hf_builder *b, uint32_t word)
+{
+    hf_vec_push(&b->extra, word);
+}
+
+static void put_string(hf_builder *b, hf_scalar s)
+{
+    put(b, s.type == HF_NIL ? HF_NONE : hf_builder_string(b, s.text, s.length));
+}
+
+static void put_scalar(hf_builder *b, hf_scalar s)
+{
+    uint64_t data = (uint64_t)s.number;
+
+    if (s.type == HF_NIL)
+        data = 0;
+    else if (s.type != HF_INT && s.type != HF_BOOL)
+        data = hf_builder_string(b, s.text, s.length);
+    put(b, (uint32_t)s.type);
+    put(b, (uint32_t)data);
+    put(b, (uint32_t)(data >> 32));
+}
+
+static void put_versions(hf_builder *b, const hf_version_ref *refs, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        put(b, refs[i].value);
+        put(b, refs[i].writer);
+    }
+}
+
+/* The offset the next words will have; fails the builder if there is no room
+ * for `words` more. */
+static uint32_t begin_extra(hf_builder *b, uint64_t words)
+{
+    if (b->extra.n + words >= HF_NONE) {
+        hf_builder_fail(b, HF_ERR_LIMIT,
+                        "more than 2^32 words of predicates and statements");
+        return HF_NONE;
+    }
+    if (hf_builder_grow_refused(b, words * sizeof(uint32_t)))
+        return HF_NONE;
+    return (uint32_t)b->extra.n;
+}
+
+hf_op_id hf_builder_increment(hf_builder *b, hf_txn_id t, hf_key_id key,
+                              int64_t amount, hf_value_id before,
+                              hf_value_id after)
+{
+    uint32_t at = begin_extra(b, INCREMENT_HEAD);
+    bool known = before != HF_NONE && after != HF_NONE;
+
+    if (at == HF_NONE)
+        return HF_NONE;
+    put(b, (uint32_t)(uint64_t)amount);
+    put(b, (uint32_t)((uint64_t)amount >> 32));
+    put(b, known);
+    put(b, known ? before : HF_NONE);
+    put(b, known ? after : HF_NONE);
+    return hf_builder_op(b, t, HF_OP_INCREMENT, key, at);
+}
+
+hf_op_id hf_builder_predicate(hf_builder *b, hf_txn_id t, unsigned kind,
+                              const hf_predicate_in *p)
+{
+    uint64_t words = PREDICATE_HEAD + (uint64_t)p->n_columns +
+                     2 * ((uint64_t)p->n_versions + p->n_results);
+    uint32_t at = begin_extra(b, words);
+
+    if (at == HF_NONE)
+        return HF_NONE;
+    put(b, (p->has_version_set ? HAS_VERSIONS : 0) |
+               (p->has_result_set ? HAS_RESULTS : 0));
+    put_string(b, p->table);
+    put_string(b, p->condition);
+    put(b, p->n_columns);
+    put(b, p->n_versions);
+    put(b, p->n_results);
+    put_scalar(b, p->result);
+    for (uint32_t i = 0; i < p->n_columns; i++)
+        put_string(b, p->columns[i]);
+    put_versions(b, p->versions, p->n_versions);
+    put_versions(b, p->results, p->n_results);
+    return hf_builder_op(b, t, kind, HF_NONE, at);
+}
+
+hf_op_id hf_builder_sql(hf_builder *b, hf_txn_id t, const hf_sql_in *s)
+{
+    uint64_t cells = (uint64_t)s->n_rows * s->n_columns;
+    uint64_t words =
+        SQL_HEAD + (uint64_t)s->n_columns + 3 * (s->n_params + cells);
+    uint32_t at = begin_extra(b, words);
+
+    if (at == HF_NONE)
+        return HF_NONE;
+    put_string(b, s->text);
+    put(b, s->n_params);
+    put(b, s->has_rows);
+    put(b, s->n_rows);
+    put(b, s->n_columns);
+    put(b, (uint32_t)s->affected);
+    put(b, (uint32_t)(s->affected >> 32));
+    for (uint32_t i = 0; i < s->n_columns; i++)
+        put_string(b, s->names[i]);
+    for (uint32_t i = 0; i < s->n_params; i++)
+        put_scalar(b, s->params[i]);
+    for (uint64_t i = 0; i < cells; i++)
+        put_scalar(b, s->cells[i]);
+    return hf_builder_op(b, t, HF_OP_SQL, HF_NONE, at);
+}
+
+/* ---- checking ------------------------------------------------------------ */
+
+static bool string_ok(const hf_history *h, uint32_t id)
+{
+    return id == HF_NONE || id < h->n_strings;
+}
+
+static bool scalar_ok(const hf_history *h, const uint32_t *w)
+{
+    if (w[0] == HF_NIL || w[0] == HF_INT || w[0] == HF_BOOL)
+        return true;
+    return w[0] < HF_LIST && w[1] < h->n_strings;
+}
+
+static bool versions_ok(const hf_history *h, const uint32_t *w, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++, w += 2)
+        if (w[0] >= h->n_values ||
+            (w[1] < HF_WRITER_INITIAL && w[1] >= h->n_txns))
+            return false;
+    return true;
+}
+
+static bool predicate_ok(const hf_history *h, const uint32_t *w, uint64_t left)
+{
+    uint64_t words;
+
+    if (left < PREDICATE_HEAD)
+        return false;
+    words = PREDICATE_HEAD + (uint64_t)w[3] + 2 * ((uint64_t)w[4] + w[5]);
+    if (words > left || !string_ok(h, w[1]) || w[2] >= h->n_strings ||
+        !scalar_ok(h, w + 6))
+        return false;
+    for (uint32_t i = 0; i < w[3]; i++)
+        if (w[PREDICATE_HEAD + i] >= h->n_strings)
+            return false;
+    return versions_ok(h, w + PREDICATE_HEAD + w[3], (uint64_t)w[4] + w[5]);
+}
+
+static bool increment_ok(const hf_history *h, const uint32_t *w, uint64_t left,
+                         hf_key_id key)
+{
+    if (left < INCREMENT_HEAD)
+        return false;
+    if (w[2] == 0)
+        return true;
+    return w[3] < h->n_values && w[4] < h->n_values &&
+           h->value_key[w[3]] == key && h->value_key[w[4]] == key;
+}
+
+static bool sql_ok(const hf_history *h, const uint32_t *w, uint64_t left)
+{
+    uint64_t words, scalars;
+
+    if (left < SQL_HEAD)
+        return false;
+    scalars = w[1] + (uint64_t)w[3] * w[4];
+    if (scalars > left)
+        return false;
+    words = SQL_HEAD + (uint64_t)w[4] + 3 * scalars;
+    if (words > left || w[0] >= h->n_strings)
+        return false;
+    for (uint32_t i = 0; i < w[4]; i++)
+        if (w[SQL_HEAD + i] >= h->n_strings)
+            return false;
+    for (uint64_t i = 0; i < scalars; i++)
+        if (!scalar_ok(h, w + SQL_HEAD + w[4] + 3 * i))
+            return false;
+    return true;
+}
+
+bool hf_extra_is_valid(const hf_history *h, hf_op_id op)
+{
+    hf_op_kind kind = hf_op_kind_of(h, op);
+    uint32_t at = h->op_value[op];
+    uint64_t left;
+
+    if (at >= h->n_extra)
+        return false;
+    left = h->n_extra - at;
+    if (kind == HF_OP_SQL)
+        return sql_ok(h, h->extra + at, left);
+    if (kind == HF_OP_INCREMENT)
+        return increment_ok(h, h->extra + at, left, h->op_key[op]);
+    return predicate_ok(h, h->extra + at, left);
+}

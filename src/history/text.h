@@ -1,0 +1,14 @@
+/* text.h: the native text form, JSON Lines (docs/format-text.md). */
+#ifndef HF_TEXT_H
+#define HF_TEXT_H
+
+#include "base/out.h"
+#include "history/builder.h"
+
+/* Adds everything in the text to the builder. */
+HF_MUST_USE hf_status hf_text_read(const char *text, size_t length,
+                                   hf_builder *b, hf_error *err);
+/* Write errors are out's. */
+void hf_text_write(const hf_history *h, hf_out *out);
+
+#endif
