@@ -1,0 +1,260 @@
+/* json.c: results and witnesses as JSON, in the form of docs/json.md. */
+#include "report/report.h"
+
+#include "base/vec.h"
+
+static void write_head(const char *type, hf_verdict verdict, hf_level level,
+                       hf_json *j)
+{
+    hf_json_key(j, "type");
+    hf_json_text(j, type);
+    hf_json_key(j, "schema");
+    hf_json_int(j, 1);
+    hf_json_key(j, "verdict");
+    hf_json_text(j, hf_verdict_name(verdict));
+    hf_json_key(j, "level");
+    hf_json_text(j, hf_level_get(level)->name);
+}
+
+static void write_id(uint32_t id, hf_json *j)
+{
+    if (id == HF_NONE)
+        hf_json_null(j);
+    else
+        hf_json_uint(j, id);
+}
+
+/* As in the native text form: a number, a string, or [table, key]. */
+static void write_key(const hf_history *h, hf_key_id key, hf_json *j)
+{
+    bool row = key != HF_NONE && h->key_table && h->key_table[key] != HF_NONE;
+    hf_scalar s;
+
+    if (key == HF_NONE) {
+        hf_json_null(j);
+        return;
+    }
+    if (row) {
+        hf_json_array(j);
+        hf_json_str(j, hf_string(h, h->key_table[key]));
+    }
+    s = hf_key_scalar(h, key);
+    if (s.type == HF_INT)
+        hf_json_int(j, s.number);
+    else
+        hf_json_str(j, (hf_str){s.text, s.length});
+    if (row)
+        hf_json_end(j);
+}
+
+/* `because`: with the sentence for people. */
+static void write_edge(const hf_history *h, const hf_edge *e, bool because,
+                       hf_json *j)
+{
+    hf_json_object(j);
+    hf_json_key(j, "kind");
+    hf_json_text(j, hf_edge_kind_name(e->kind));
+    hf_json_key(j, "from");
+    hf_json_uint(j, e->from);
+    hf_json_key(j, "to");
+    hf_json_uint(j, e->to);
+    hf_json_key(j, "key");
+    write_key(h, e->key, j);
+    hf_json_key(j, "from_op");
+    write_id(e->from_op, j);
+    hf_json_key(j, "to_op");
+    write_id(e->to_op, j);
+    if (because) {
+        hf_out text;
+
+        hf_out_init_memory(&text);
+        hf_edge_print(h, e, &text);
+        hf_json_key(j, "because");
+        hf_json_str(j, hf_out_view(&text));
+        hf_out_release(&text);
+    }
+    hf_json_end(j);
+}
+
+static void write_edges(const hf_history *h, const hf_witness *w, bool because,
+                        hf_json *j)
+{
+    hf_json_key(j, "edges");
+    hf_json_array(j);
+    for (uint32_t i = 0; i < w->n_edges; i++)
+        write_edge(h, &w->edges[i], because, j);
+    hf_json_end(j);
+}
+
+static void write_order(const hf_witness *w, hf_json *j)
+{
+    hf_json_array(j);
+    for (uint32_t i = 0; i < w->n_order; i++) {
+        if (w->kind != HF_WITNESS_SNAPSHOT) {
+            hf_json_uint(j, w->order[i]);
+            continue;
+        }
+        hf_json_array(j);
+        hf_json_uint(j, w->order[i] / 2);
+        hf_json_text(j, w->order[i] % 2 ? "commit" : "start");
+        hf_json_end(j);
+    }
+    hf_json_end(j);
+}
+
+static void write_sources(const hf_witness *w, hf_json *j)
+{
+    hf_json_array(j);
+    for (uint32_t i = 0; i < w->n_sources; i++) {
+        hf_json_array(j);
+        hf_json_uint(j, w->sources[i].op);
+        hf_json_uint(j, w->sources[i].index);
+        write_id(w->sources[i].writer, j);
+        hf_json_end(j);
+    }
+    hf_json_end(j);
+}
+
+static void write_proof(const hf_history *h, const hf_witness *w, hf_json *j)
+{
+    if (hf_witness_proves(w->kind) == HF_VALID) {
+        hf_json_key(j, "order");
+        write_order(w, j);
+        hf_json_key(j, "sources");
+        write_sources(w, j);
+        return;
+    }
+    if (w->kind == HF_WITNESS_CORE) {
+        hf_json_key(j, "transactions");
+        write_order(w, j);
+        return;
+    }
+    hf_json_key(j, "anomaly");
+    hf_json_text(j, hf_anomaly_get(w->anomaly)->name);
+    if (w->kind == HF_WITNESS_CYCLE) {
+        write_edges(h, w, false, j);
+        return;
+    }
+    hf_json_key(j, "operations");
+    hf_json_array(j);
+    for (uint32_t i = 0; i < w->n_ops; i++)
+        hf_json_uint(j, w->ops[i]);
+    hf_json_end(j);
+}
+
+void hf_witness_write(const hf_history *h, hf_level level, hf_verdict verdict,
+                      const hf_witness *w, hf_json *j)
+{
+    if (w->kind == HF_WITNESS_NONE) {
+        hf_json_null(j);
+        return;
+    }
+    hf_json_object(j);
+    write_head("witness", verdict, level, j);
+    hf_json_key(j, "kind");
+    hf_json_text(j, hf_witness_kind_name(w->kind));
+    write_proof(h, w, j);
+    hf_json_end(j);
+}
+
+/* ---- anomalies ----------------------------------------------------------- */
+
+static void write_txn(const hf_history *h, hf_txn_id t, hf_json *j)
+{
+    hf_string_id session = h->session_name[h->txn_session[t]];
+
+    hf_json_object(j);
+    hf_json_key(j, "id");
+    hf_json_uint(j, t);
+    hf_json_key(j, "label");
+    hf_json_int(j, hf_txn_label(h, t));
+    if (session != HF_NONE) {
+        hf_json_key(j, "session");
+        hf_json_str(j, hf_string(h, session));
+    }
+    if (h->txn_line) {
+        hf_json_key(j, "line");
+        hf_json_uint(j, h->txn_line[t]);
+    }
+    hf_json_end(j);
+}
+
+static void write_ops(const hf_history *h, const hf_witness *w, hf_json *j)
+{
+    hf_json_key(j, "operations");
+    hf_json_array(j);
+    for (uint32_t i = 0; i < w->n_ops; i++) {
+        hf_out text;
+
+        hf_out_init_memory(&text);
+        hf_op_print(h, w->ops[i], &text);
+        hf_json_object(j);
+        hf_json_key(j, "id");
+        hf_json_uint(j, w->ops[i]);
+        hf_json_key(j, "transaction");
+        hf_json_uint(j, hf_op_txn(h, w->ops[i]));
+        hf_json_key(j, "text");
+        hf_json_str(j, hf_out_view(&text));
+        hf_json_end(j);
+        hf_out_release(&text);
+    }
+    hf_json_end(j);
+}
+
+static void write_finding(const hf_history *h, const hf_finding *f, hf_json *j)
+{
+    hf_txn_list txns = hf_witness_txns(h, &f->witness);
+
+    hf_json_object(j);
+    hf_json_key(j, "name");
+    hf_json_text(j, hf_anomaly_get(f->anomaly)->name);
+    if (f->alias) {
+        hf_json_key(j, "alias");
+        hf_json_text(j, f->alias);
+    }
+    hf_json_key(j, "transactions");
+    hf_json_array(j);
+    for (size_t i = 0; i < txns.n; i++)
+        write_txn(h, txns.at[i], j);
+    hf_json_end(j);
+    write_edges(h, &f->witness, true, j);
+    write_ops(h, &f->witness, j);
+    hf_json_end(j);
+    hf_vec_release(&txns);
+}
+
+static void write_stats(const hf_history *h, const hf_result *r, hf_json *j)
+{
+    hf_json_key(j, "stats");
+    hf_json_object(j);
+    hf_json_key(j, "transactions");
+    hf_json_uint(j, h->n_txns);
+    hf_json_key(j, "operations");
+    hf_json_uint(j, h->n_ops);
+    hf_json_key(j, "worlds");
+    hf_json_uint(j, r->worlds);
+    hf_json_key(j, "seconds");
+    hf_json_real(j, r->seconds);
+    hf_json_end(j);
+}
+
+void hf_result_write(const hf_history *h, const hf_result *r, hf_json *j)
+{
+    hf_json_object(j);
+    write_head("result", r->verdict, r->level, j);
+    if (r->verdict == HF_UNKNOWN && r->reason) {
+        hf_json_key(j, "reason");
+        hf_json_text(j, r->reason);
+    }
+    hf_json_key(j, "engine");
+    hf_json_text(j, r->engine);
+    hf_json_key(j, "anomalies");
+    hf_json_array(j);
+    for (uint32_t i = 0; i < r->n_findings; i++)
+        write_finding(h, &r->findings[i], j);
+    hf_json_end(j);
+    hf_json_key(j, "witness");
+    hf_witness_write(h, r->level, r->verdict, &r->witness, j);
+    write_stats(h, r, j);
+    hf_json_end(j);
+}
