@@ -1,0 +1,166 @@
+/* brute.c: the reference engine.
+ *
+ * The textbook definition of every level, by enumeration: a history is valid
+ * if one of its worlds is (docs/semantics.md).  It is there to be obviously
+ * right and is the measure of every other engine, so it takes at most eight
+ * transactions that may have happened.
+ *
+ * An invalid history is explained by, in this order, operations that show an
+ * anomaly without a cycle; a cycle of edges that every world has; or, where
+ * neither is there, transactions that are invalid by themselves.
+ */
+#include "check/brute_engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "check/brute.h"
+
+static void set_reason(hf_result *r, const char *text)
+{
+    r->verdict = HF_UNKNOWN;
+    r->reason = hf_arena_text(&r->arena, text, strlen(text));
+}
+
+static uint32_t count_nodes(const hf_history *h)
+{
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        n += h->txn_outcome[t] != HF_ABORTED;
+    return n;
+}
+
+/* ---- cores -------------------------------------------------------------- */
+
+/* Is the history restricted to the kept transactions invalid?  False as well
+ * if the budget ran out. */
+static bool is_invalid_core(const hf_history *h, const uint8_t *kept,
+                            hf_level level, hf_budget *budget, uint64_t *worlds)
+{
+    hf_brute_case c;
+    hf_brute_search s;
+    bool invalid;
+
+    if (hf_brute_case_init(&c, h, kept, NULL) != HF_OK)
+        return false;
+    hf_brute_search_init(&s, &c, level, budget);
+    invalid = !hf_brute_search_run(&s) && !s.spent;
+    *worlds += s.worlds;
+    hf_brute_search_release(&s);
+    hf_brute_case_release(&c);
+    return invalid;
+}
+
+/* Leaves out one transaction after the other as long as the rest is invalid.
+ * If the budget runs out the core is larger than it need be. */
+static void core_witness(const hf_history *h, hf_level level, hf_budget *budget,
+                         hf_result *r)
+{
+    uint8_t *kept = HF_NEW_ARRAY(uint8_t, h->n_txns + 1u);
+    hf_witness *w = &r->witness;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        kept[t] = h->txn_outcome[t] != HF_ABORTED;
+    if (!is_invalid_core(h, kept, level, budget, &r->worlds))
+        memset(kept, 1, h->n_txns); /* aborted ones are needed */
+    for (hf_txn_id t = h->n_txns; t-- > 0;) {
+        if (!kept[t] || hf_budget_spent(budget))
+            continue;
+        kept[t] = 0;
+        if (!is_invalid_core(h, kept, level, budget, &r->worlds))
+            kept[t] = 1;
+    }
+    w->kind = HF_WITNESS_CORE;
+    w->anomaly = HF_NO_ORDER;
+    w->order =
+        hf_arena_get(&r->arena, hf_array_size(h->n_txns, sizeof(*w->order)));
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (kept[t])
+            w->order[w->n_order++] = t;
+    hf_free(kept);
+}
+
+/* ---- verdicts ----------------------------------------------------------- */
+
+static void explain_invalid(const hf_brute_case *c, hf_level level,
+                            hf_budget *budget, hf_result *r)
+{
+    const hf_level_info *info = hf_level_get(level);
+    hf_brute_findings found = {0};
+
+    r->verdict = HF_INVALID;
+    hf_brute_find_operations(c, info, &r->arena, &found);
+    hf_brute_find_cycles(c, info, budget, &r->arena, &found);
+    if (found.n == 0) {
+        hf_finding core = {.anomaly = HF_NO_ORDER};
+
+        core_witness(c->h, level, budget, r);
+        core.witness = r->witness;
+        hf_vec_push(&found, core);
+    }
+    r->witness = found.at[0].witness;
+    r->n_findings = (uint32_t)found.n;
+    r->findings =
+        hf_arena_get(&r->arena, hf_array_size(found.n, sizeof(hf_finding)));
+    memcpy(r->findings, found.at, found.n * sizeof(hf_finding));
+    hf_vec_release(&found);
+}
+
+static void judge(const hf_brute_case *c, hf_level level, hf_budget *budget,
+                  hf_result *r)
+{
+    const char *undecided = c->undecided;
+    hf_brute_search s;
+    bool found;
+
+    if (!undecided && level != HF_READ_UNCOMMITTED)
+        undecided = c->undecided_reads;
+    hf_brute_search_init(&s, c, level, budget);
+    found = hf_brute_search_run(&s);
+    r->worlds = s.worlds;
+    if (s.spent) {
+        set_reason(r, hf_budget_reason(budget));
+    } else if (found && undecided) {
+        set_reason(r, undecided);
+    } else if (found) {
+        r->verdict = HF_VALID;
+        hf_brute_witness_valid(c, &s.world, r);
+    } else {
+        explain_invalid(c, level, budget, r);
+    }
+    hf_brute_search_release(&s);
+}
+
+hf_status hf_brute_check(const hf_history *h, hf_level level, hf_budget *budget,
+                         hf_result **ret, hf_error *err)
+{
+    uint32_t n = count_nodes(h);
+    uint64_t start = hf_clock_ns();
+    hf_brute_case c;
+    hf_result *r;
+
+    if (n <= HF_BRUTE_NODES) {
+        hf_status st = hf_brute_case_init(&c, h, NULL, err);
+
+        if (st != HF_OK)
+            return st;
+    }
+    r = hf_result_new(level, "brute");
+    if (n > HF_BRUTE_NODES) {
+        char text[96];
+
+        snprintf(text, sizeof(text),
+                 "engine brute judges at most %u transactions, this history "
+                 "has %lu",
+                 HF_BRUTE_NODES, (unsigned long)n);
+        set_reason(r, text);
+    } else {
+        judge(&c, level, budget, r);
+        hf_brute_case_release(&c);
+    }
+    r->seconds = (double)(hf_clock_ns() - start) / 1e9;
+    *ret = r;
+    return HF_OK;
+}

@@ -1,0 +1,363 @@
+/* certain.c: see certain.h.
+ *
+ * Built in O(operations + values); a question about two transactions costs
+ * their operations.
+ */
+#include "verify/certain.h"
+
+bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t)
+{
+    return op >= h->op_first[t] && op < h->op_first[t + 1];
+}
+
+bool hf_read_of_key(const hf_history *h, hf_op_id op, hf_key_id key,
+                    hf_item_read *ret)
+{
+    uint32_t n = hf_item_reads(h, op);
+
+    for (uint32_t i = 0; i < n; i++) {
+        *ret = hf_item_read_at(h, op, i);
+        if (ret->key == key)
+            return true;
+    }
+    return false;
+}
+
+bool hf_session_before(const hf_history *h, hf_txn_id first, hf_txn_id second)
+{
+    return first < second && h->txn_session[first] == h->txn_session[second];
+}
+
+bool hf_time_before(const hf_history *h, hf_txn_id first, hf_txn_id second)
+{
+    uint64_t end = hf_txn_end_time(h, first);
+    uint64_t begin = hf_txn_begin_time(h, second);
+
+    return h->txn_outcome[first] == HF_COMMITTED && end != HF_TIME_NONE &&
+           begin != HF_TIME_NONE && end < begin;
+}
+
+/* ---- who happened -------------------------------------------------------- */
+
+typedef struct spread {
+    hf_certain *c;
+    hf_txn_id *stack;
+    uint32_t n_stack;
+    hf_txn_id *own_stamp; /* per key: the last transaction that wrote it */
+    bool *list_done;      /* per list value */
+} spread;
+
+static void meet(spread *s, hf_txn_id writer)
+{
+    if (writer >= HF_SEVERAL || s->c->happened[writer] ||
+        s->c->v->h->txn_outcome[writer] == HF_ABORTED)
+        return;
+    s->c->happened[writer] = true;
+    s->stack[s->n_stack++] = writer;
+}
+
+static void meet_list(spread *s, hf_value_id list)
+{
+    const hf_verifier *v = s->c->v;
+
+    while (list != HF_NONE && !s->list_done[list]) {
+        s->list_done[list] = true;
+        meet(s, v->facts.writer[hf_list_last(v->h, list)]);
+        list = hf_list_parent(v->h, list);
+    }
+}
+
+static void meet_sources(spread *s, hf_txn_id t)
+{
+    const hf_verifier *v = s->c->v;
+    const hf_history *h = v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        uint32_t n = hf_item_reads(h, op);
+
+        for (uint32_t i = 0; i < n; i++) {
+            hf_item_read read = hf_item_read_at(h, op, i);
+            hf_txn_id writer;
+
+            if (s->own_stamp[read.key] == t)
+                continue;
+            if ((v->facts.key_use[read.key] & HF_KEY_LIST) &&
+                h->value_type[read.value] == HF_LIST)
+                meet_list(s, read.value);
+            else if (hf_facts_origin(h, &v->facts, &read, &writer) ==
+                     HF_FROM_TXN)
+                meet(s, writer);
+        }
+        if (hf_op_writes(h, op))
+            s->own_stamp[h->op_key[op]] = t;
+    }
+}
+
+static bool find_happened(hf_verifier *v, hf_certain *c)
+{
+    const hf_history *h = v->h;
+    spread s = {.c = c};
+    bool any_unknown = false;
+
+    c->happened = hf_zeros(v, h->n_txns, sizeof(bool));
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        c->happened[t] = h->txn_outcome[t] == HF_COMMITTED;
+        any_unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
+    }
+    if (!any_unknown || !hf_reads_matter(v))
+        return true;
+    s.stack = hf_nones(v, h->n_txns, sizeof(*s.stack));
+    s.own_stamp = hf_nones(v, h->n_keys, sizeof(*s.own_stamp));
+    s.list_done = hf_zeros(v, h->n_values, sizeof(bool));
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        if (h->txn_outcome[t] == HF_COMMITTED)
+            meet_sources(&s, t);
+        if ((t & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    while (s.n_stack > 0)
+        meet_sources(&s, s.stack[--s.n_stack]);
+    return true;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static void place_certificate(hf_verifier *v, hf_certain *c)
+{
+    const hf_history *h = v->h;
+
+    if (!h->cert.order_first)
+        return;
+    c->certificate = hf_nones(v, v->facts.write_first[h->n_txns],
+                              sizeof(*c->certificate));
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        for (uint64_t i = h->cert.order_first[k];
+             i < h->cert.order_first[k + 1]; i++) {
+            uint32_t slot =
+                hf_facts_slot(&v->facts, h->cert.order_txn[i], k);
+
+            if (slot != HF_NONE && c->certificate[slot] == HF_NONE)
+                c->certificate[slot] =
+                    (uint32_t)(i - h->cert.order_first[k]);
+        }
+}
+
+/* The longest list that t read of each key. */
+static void offer_lists(hf_certain *c, hf_txn_id t, const uint32_t *length)
+{
+    const hf_history *h = c->v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        hf_key_id key = h->op_key[op];
+        hf_value_id value = h->op_value[op];
+
+        if (!hf_op_reads_item(hf_op_kind_of(h, op)) ||
+            !hf_op_counts(h, op) || value == HF_NONE ||
+            h->value_type[value] != HF_LIST)
+            continue;
+        if (c->longest[key] == HF_NONE ||
+            length[value] > length[c->longest[key]])
+            c->longest[key] = value;
+    }
+}
+
+static bool place_lists(hf_verifier *v, hf_certain *c)
+{
+    const hf_history *h = v->h;
+    uint32_t *length;
+
+    if (!v->facts.has_lists)
+        return true;
+    length = hf_zeros(v, h->n_values, sizeof(*length));
+    c->longest = hf_nones(v, h->n_keys, sizeof(*c->longest));
+    c->index = hf_nones(v, h->n_values, sizeof(*c->index));
+    for (hf_value_id x = 0; x < h->n_values; x++)
+        if (h->value_type[x] == HF_LIST)
+            length[x] = 1 + (hf_list_parent(h, x) == HF_NONE
+                                 ? 0
+                                 : length[hf_list_parent(h, x)]);
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        if (c->happened[t])
+            offer_lists(c, t, length);
+        if ((t & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        for (hf_value_id x = c->longest[k]; x != HF_NONE;
+             x = hf_list_parent(h, x))
+            c->index[hf_list_last(h, x)] = length[x] - 1;
+    return true;
+}
+
+bool hf_certain_build(hf_verifier *v, hf_certain *ret)
+{
+    *ret = (hf_certain){.v = v};
+    if (!find_happened(v, ret))
+        return false;
+    place_certificate(v, ret);
+    return place_lists(v, ret);
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
+                       hf_key_id key, hf_txn_id *ret_source)
+{
+    const hf_verifier *v = c->v;
+    hf_item_read read;
+    hf_txn_id writer;
+    hf_value_id value;
+
+    if (!hf_read_of_key(v->h, op, key, &read) ||
+        hf_own_write_before(v->h, t, op, key) != HF_NONE)
+        return false;
+    switch (hf_facts_origin(v->h, &v->facts, &read, &writer)) {
+    case HF_FROM_INITIAL:
+        *ret_source = HF_NONE;
+        return true;
+    case HF_FROM_TXN:
+        break;
+    default:
+        return false;
+    }
+    value = read.value;
+    if (v->facts.key_use[key] & HF_KEY_LIST)
+        value = hf_list_last(v->h, value);
+    if (writer == t || v->h->txn_outcome[writer] == HF_ABORTED ||
+        !hf_facts_is_last(v->h, &v->facts, writer, value))
+        return false;
+    *ret_source = writer;
+    return true;
+}
+
+/* t's first element in the longest list of key; *ret_sure is false if it may
+ * have one more there than is certain. */
+static uint32_t list_place(const hf_certain *c, hf_txn_id t, hf_key_id key,
+                           bool *ret_sure)
+{
+    const hf_history *h = c->v->h;
+    uint32_t first = HF_NONE;
+
+    *ret_sure = true;
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        hf_value_id value;
+
+        if (h->op_key[op] != key || !hf_op_writes(h, op))
+            continue;
+        value = hf_op_written(h, op);
+        if (c->index[value] == HF_NONE)
+            continue;
+        if (c->v->facts.writer[value] != t)
+            *ret_sure = false;
+        else if (c->index[value] < first)
+            first = c->index[value];
+    }
+    return first;
+}
+
+static bool before_by_longest(const hf_certain *c, hf_txn_id first,
+                              hf_txn_id second, hf_key_id key)
+{
+    bool sure;
+    uint32_t a = list_place(c, first, key, &sure), b;
+
+    if (a == HF_NONE)
+        return false;
+    b = list_place(c, second, key, &sure);
+    return sure && (b == HF_NONE || a < b);
+}
+
+/* The list has an element of `first`, and none of `second` before it. */
+static bool list_shows(const hf_certain *c, hf_value_id list, hf_txn_id first,
+                       hf_txn_id second)
+{
+    bool met = false;
+
+    for (; list != HF_NONE; list = hf_list_parent(c->v->h, list)) {
+        hf_txn_id writer = c->v->facts.writer[hf_list_last(c->v->h, list)];
+
+        if (writer == HF_SEVERAL || (met && writer == second))
+            return false;
+        met |= writer == first;
+    }
+    return met;
+}
+
+/* Any list read will do.  Asked only if the longest does not show it, which
+ * happens where lists contradict each other. */
+static bool before_by_lists(const hf_certain *c, hf_txn_id first,
+                            hf_txn_id second, hf_key_id key)
+{
+    const hf_history *h = c->v->h;
+
+    if (!(c->v->facts.key_use[key] & HF_KEY_LIST))
+        return false;
+    if (before_by_longest(c, first, second, key))
+        return true;
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t];
+             c->happened[t] && op < h->op_first[t + 1]; op++) {
+            hf_value_id value = h->op_value[op];
+
+            if (h->op_key[op] != key || !hf_op_counts(h, op) ||
+                !hf_op_reads_item(hf_op_kind_of(h, op)) || value == HF_NONE ||
+                h->value_type[value] != HF_LIST)
+                continue;
+            if (list_shows(c, value, first, second))
+                return true;
+            if (hf_out_of_budget(c->v))
+                return false;
+        }
+    return false;
+}
+
+/* Does t certainly read the last version of some key from `source`? */
+static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source)
+{
+    const hf_history *h = c->v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        uint32_t n = hf_item_reads(h, op);
+
+        for (uint32_t i = 0; i < n; i++) {
+            hf_item_read read = hf_item_read_at(h, op, i);
+            hf_txn_id writer;
+
+            /* the cheap question first: most reads are from elsewhere */
+            if (hf_facts_origin(h, &c->v->facts, &read, &writer) ==
+                    HF_FROM_TXN &&
+                writer == source &&
+                hf_certain_source(c, t, op, read.key, &writer) &&
+                writer == source)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool hf_certainly_before(const hf_certain *c, hf_txn_id first,
+                         hf_txn_id second, hf_key_id key)
+{
+    const hf_verifier *v = c->v;
+    uint32_t a, b = hf_facts_slot(&v->facts, second, key);
+
+    if (first == second || b == HF_NONE || !c->happened[second])
+        return false;
+    if (first == HF_NONE)
+        return true;
+    a = hf_facts_slot(&v->facts, first, key);
+    if (a == HF_NONE || v->h->txn_outcome[first] == HF_ABORTED)
+        return false;
+    if (c->certificate && c->certificate[a] != HF_NONE &&
+        c->certificate[b] != HF_NONE &&
+        c->certificate[a] < c->certificate[b])
+        return true;
+    if (before_by_lists(c, first, second, key))
+        return true;
+    if (!hf_reads_matter(v))
+        return false;
+    return (v->info->session_order &&
+            hf_session_before(v->h, first, second)) ||
+           (v->info->real_time && hf_time_before(v->h, first, second)) ||
+           reads_from(c, second, first);
+}

@@ -1,0 +1,53 @@
+/* certain.h: what holds in every world of a history.  Private to verify/.
+ *
+ * An invalid verdict says that every world is invalid, so its witness may
+ * use only what no world can settle otherwise, or what a world can settle
+ * otherwise only by breaking the level in another way.  The latter is why
+ * some answers depend on the level:
+ *
+ *   - from read-committed up, a transaction of unknown outcome that a
+ *     committed one certainly read from happened (else: aborted read);
+ *   - if T2 reads from T1, or follows it in session order or real time where
+ *     the level has those, and both write x, then T1's version of x is the
+ *     older one (else: a cycle of those edges, which the level forbids).
+ */
+#ifndef HF_CERTAIN_H
+#define HF_CERTAIN_H
+
+#include "verify/verifier.h"
+
+typedef struct hf_certain {
+    hf_verifier *v;
+    bool *happened;        /* per transaction */
+    uint32_t *certificate; /* per slot: place in the key's order, or NONE;
+                              NULL if the history has none */
+    /* lists: the longest list of each key read by one that happened, and
+     * for each element its index in it */
+    hf_value_id *longest;
+    uint32_t *index;
+} hf_certain;
+
+bool hf_certain_build(hf_verifier *v, hf_certain *ret);
+
+/* Is op one of t's? */
+bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t);
+
+/* What op read of key; false if it did not. */
+bool hf_read_of_key(const hf_history *h, hf_op_id op, hf_key_id key,
+                    hf_item_read *ret);
+
+/* t's operation op certainly reads another transaction's last version of key
+ * (or the initial one: *ret_source HF_NONE). */
+bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
+                       hf_key_id key, hf_txn_id *ret_source);
+
+/* The version of `first` (HF_NONE: the initial one) is before the version of
+ * `second` in the version order of key.  Both write it. */
+bool hf_certainly_before(const hf_certain *c, hf_txn_id first,
+                         hf_txn_id second, hf_key_id key);
+
+bool hf_session_before(const hf_history *h, hf_txn_id first,
+                       hf_txn_id second);
+bool hf_time_before(const hf_history *h, hf_txn_id first, hf_txn_id second);
+
+#endif

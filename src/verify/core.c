@@ -1,0 +1,332 @@
+/* core.c: the history restricted to a core.
+ *
+ * All other transactions are gone.  A read is dropped if it might have come
+ * from one of them; a list loses their elements, and is dropped if it then no
+ * longer ends as it did, or if an element might be one of theirs.  Dropping
+ * only takes demands away, so what is invalid here is invalid in the whole.
+ * Reads of keys with increments of unknown result are dropped for the same
+ * reason, and so are predicate operations; if that leaves a valid rest the
+ * answer is "unsupported", not "refused".
+ *
+ * What is wrong in one transaction whatever the others do (garbage, an own
+ * write not seen, an element twice in a list) is settled here; the rest is
+ * the search of core_search.c.  O(operations of the history).
+ */
+#include "verify/core.h"
+
+typedef struct cutter {
+    hf_core *c;
+    hf_verifier *v;
+    uint32_t *local;  /* per key: its local number */
+    bool *outside;    /* per value: written by a transaction not kept */
+    unsigned *inside; /* per value: those kept that write it */
+    uint32_t *met;    /* per value: the last list it was met in */
+    uint32_t n_lists;
+} cutter;
+
+static bool pick(hf_verifier *v, hf_core *c, bool *kept)
+{
+    const hf_witness *w = v->w;
+
+    if (w->n_order == 0)
+        return hf_refuse(v, "the core is empty");
+    if (w->n_order > HF_CORE_MOST)
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "a core of more than %d transactions is not "
+                          "enumerated",
+                          HF_CORE_MOST);
+    for (uint32_t i = 0; i < w->n_order; i++) {
+        hf_txn_id t = w->order[i];
+
+        if (kept[t])
+            return hf_refuse(v, "%s is in the core twice",
+                             hf_label_txn(v->h, t).text);
+        kept[t] = true;
+        c->txns[i].id = t;
+        if (v->h->txn_outcome[t] == HF_COMMITTED)
+            c->committed |= 1u << i;
+        if (v->h->txn_outcome[t] == HF_UNKNOWN_OUTCOME)
+            c->unknown |= 1u << i;
+    }
+    c->n = w->n_order;
+    return true;
+}
+
+static bool mark_outside(cutter *k, const bool *kept)
+{
+    const hf_history *h = k->v->h;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        for (hf_op_id op = h->op_first[t];
+             !kept[t] && op < h->op_first[t + 1]; op++)
+            if (hf_op_writes(h, op) && hf_op_written(h, op) != HF_NONE)
+                k->outside[hf_op_written(h, op)] = true;
+        if ((t & 0xff) == 0 && hf_out_of_budget(k->v))
+            return false;
+    }
+    return true;
+}
+
+/* Local numbers for the keys the core uses, and who writes what. */
+static void number_keys(cutter *k)
+{
+    const hf_history *h = k->v->h;
+    hf_core *c = k->c;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        for (hf_op_id op = h->op_first[c->txns[i].id];
+             op < h->op_first[c->txns[i].id + 1]; op++) {
+            hf_key_id key = h->op_key[op];
+
+            if (key != HF_NONE && k->local[key] == HF_NONE)
+                k->local[key] = c->n_keys++;
+            if (hf_op_writes(h, op) && hf_op_written(h, op) != HF_NONE)
+                k->inside[hf_op_written(h, op)] |= 1u << i;
+        }
+    c->writers = hf_zeros(k->v, c->n_keys, sizeof(*c->writers));
+}
+
+/* Two writes of one value against the promise of unique values: by one
+ * transaction, it is broken; by two, they cannot both have happened. */
+static void keep_promise(cutter *k)
+{
+    const hf_history *h = k->v->h;
+    unsigned *met = hf_zeros(k->v, h->n_values, sizeof(*met));
+
+    for (uint32_t i = 0; h->unique_values && i < k->c->n; i++)
+        for (hf_op_id op = h->op_first[k->c->txns[i].id];
+             op < h->op_first[k->c->txns[i].id + 1]; op++) {
+            hf_value_id value;
+
+            if (!hf_op_writes(h, op) ||
+                hf_op_kind_of(h, op) == HF_OP_INCREMENT)
+                continue;
+            value = hf_op_written(h, op);
+            if (h->value_type[value] == HF_NIL)
+                continue;
+            k->c->txns[i].excludes |= met[value] & ~(1u << i);
+            k->c->txns[i].broken |= met[value] >> i & 1u;
+            met[value] |= 1u << i;
+        }
+}
+
+static bool register_read(cutter *k, uint32_t i, const hf_item_read *read,
+                          hf_op_id own_write, hf_core_read *ret)
+{
+    const hf_history *h = k->v->h;
+
+    if (own_write != HF_NONE &&
+        hf_op_written(h, own_write) == read->value)
+        return false;
+    if (k->outside[read->value])
+        return false;
+    if (own_write != HF_NONE ||
+        (!ret->initial && !k->inside[read->value])) {
+        k->c->txns[i].broken = true;
+        return false;
+    }
+    return true;
+}
+
+/* Removes what others appended; false if the read is dropped. */
+static bool cut_list(cutter *k, uint32_t i, hf_core_read *r)
+{
+    const hf_history *h = k->v->h;
+    uint32_t length = hf_list_items(h, r->value, NULL), n = 0;
+    hf_value_id *items = hf_zeros(k->v, length, sizeof(*items));
+    bool keep = !k->outside[hf_list_last(h, r->value)];
+
+    k->n_lists++;
+    hf_list_items(h, r->value, items);
+    for (uint32_t j = 0; j < length; j++) {
+        hf_value_id x = items[j];
+
+        if (k->met[x] == k->n_lists || (!k->inside[x] && !k->outside[x]))
+            k->c->txns[i].broken = true;
+        k->met[x] = k->n_lists;
+        if (k->inside[x] && k->outside[x])
+            keep = false;
+        if (k->inside[x])
+            items[n++] = x;
+    }
+    r->items = items;
+    r->n_items = n;
+    return keep;
+}
+
+static void add_read(cutter *k, uint32_t i, hf_op_id op, hf_op_id own_write,
+                     uint32_t own)
+{
+    const hf_history *h = k->v->h;
+    hf_core_txn *t = &k->c->txns[i];
+    hf_item_read read = hf_item_read_at(h, op, 0);
+    unsigned use = k->v->facts.key_use[read.key];
+    hf_core_read r = {.key = k->local[read.key],
+                      .value = read.value,
+                      .op = op,
+                      .initial = hf_value_is_initial(h, read.key, read.value),
+                      .own = own};
+
+    r.is_list = use & HF_KEY_LIST;
+    if ((use & HF_KEY_BLIND) ||
+        (r.is_list && h->value_type[read.value] != HF_LIST &&
+         h->value_type[read.value] != HF_NIL))
+        return;
+    if (!r.is_list && !register_read(k, i, &read, own_write, &r))
+        return;
+    if (r.is_list && h->value_type[read.value] == HF_LIST &&
+        !cut_list(k, i, &r))
+        return;
+    t->reads[t->n_reads++] = r;
+}
+
+static void add_write(cutter *k, uint32_t i, hf_op_id op)
+{
+    const hf_history *h = k->v->h;
+    hf_core_txn *t = &k->c->txns[i];
+    uint32_t key = k->local[h->op_key[op]];
+
+    t->last[key] = hf_op_written(h, op);
+    k->c->writers[key] |= 1u << i;
+    if (hf_op_kind_of(h, op) == HF_OP_APPEND)
+        t->appends[t->n_appends++] =
+            (hf_core_append){key, hf_op_written(h, op)};
+}
+
+static bool cut_transaction(cutter *k, uint32_t i)
+{
+    const hf_history *h = k->v->h;
+    hf_core_txn *t = &k->c->txns[i];
+    hf_op_id first = h->op_first[t->id], end = h->op_first[t->id + 1];
+    /* per local key: the last own write so far, and how many */
+    hf_op_id *own = hf_nones(k->v, k->c->n_keys, sizeof(*own));
+    uint32_t *count = hf_zeros(k->v, k->c->n_keys, sizeof(*count));
+
+    t->reads = hf_zeros(k->v, end - first, sizeof(*t->reads));
+    t->appends = hf_zeros(k->v, end - first, sizeof(*t->appends));
+    t->last = hf_nones(k->v, k->c->n_keys, sizeof(*t->last));
+    for (hf_op_id op = first; op < end; op++) {
+        hf_op_kind kind = hf_op_kind_of(h, op);
+        uint32_t key;
+
+        if (hf_op_has_predicate(kind) || kind == HF_OP_SQL) {
+            k->c->dropped_predicate = true;
+            continue;
+        }
+        if (h->op_key[op] == HF_NONE)
+            continue;
+        key = k->local[h->op_key[op]];
+        if (hf_item_reads(h, op) && h->txn_outcome[t->id] != HF_ABORTED)
+            add_read(k, i, op, own[key], count[key]);
+        if (hf_op_writes(h, op)) {
+            add_write(k, i, op);
+            own[key] = op;
+            count[key]++;
+        }
+        if (hf_out_of_budget(k->v))
+            return false;
+    }
+    return true;
+}
+
+/* ---- demands on the order ------------------------------------------------ */
+
+static uint32_t number_in_core(const hf_core *c, hf_txn_id t)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->txns[i].id == t)
+            return i;
+    return HF_NONE;
+}
+
+static void keep_certificate(cutter *k)
+{
+    const hf_history *h = k->v->h;
+    hf_core *c = k->c;
+
+    for (hf_key_id key = 0; h->cert.order_first && key < h->n_keys; key++) {
+        unsigned before = 0;
+
+        if (k->local[key] == HF_NONE)
+            continue;
+        for (uint64_t p = h->cert.order_first[key];
+             p < h->cert.order_first[key + 1]; p++) {
+            uint32_t i = number_in_core(c, h->cert.order_txn[p]);
+
+            if (i == HF_NONE || !(c->writers[k->local[key]] & 1u << i))
+                continue;
+            c->txns[i].before |= before & ~(1u << i);
+            before |= 1u << i;
+        }
+    }
+}
+
+static bool precedes_in_time(const hf_history *h, hf_txn_id a, hf_txn_id b)
+{
+    uint64_t end = hf_txn_end_time(h, a), begin = hf_txn_begin_time(h, b);
+
+    return h->txn_outcome[a] == HF_COMMITTED && end != HF_TIME_NONE &&
+           begin != HF_TIME_NONE && end < begin;
+}
+
+static void keep_order(hf_core *c)
+{
+    const hf_history *h = c->v->h;
+    const hf_level_info *info = c->v->info;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t j = 0; j < c->n; j++) {
+            hf_txn_id a = c->txns[j].id, b = c->txns[i].id;
+
+            if (a < b && h->txn_session[a] == h->txn_session[b])
+                c->txns[i].session |= 1u << j;
+            if (info->real_time && precedes_in_time(h, a, b))
+                c->txns[i].follows |= 1u << j;
+        }
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (info->session_order)
+            c->txns[i].follows |= c->txns[i].session;
+        c->txns[i].before |= c->txns[i].follows;
+    }
+}
+
+bool hf_core_build(hf_verifier *v, hf_core *ret)
+{
+    const hf_history *h = v->h;
+    cutter k = {.c = ret, .v = v};
+    bool *kept = hf_zeros(v, h->n_txns, sizeof(*kept));
+
+    *ret = (hf_core){.v = v};
+    if (!pick(v, ret, kept))
+        return false;
+    k.local = hf_nones(v, h->n_keys, sizeof(*k.local));
+    k.outside = hf_zeros(v, h->n_values, sizeof(*k.outside));
+    k.inside = hf_zeros(v, h->n_values, sizeof(*k.inside));
+    k.met = hf_zeros(v, h->n_values, sizeof(*k.met));
+    if (!mark_outside(&k, kept))
+        return false;
+    number_keys(&k);
+    keep_promise(&k);
+    for (uint32_t i = 0; i < ret->n; i++)
+        if (!cut_transaction(&k, i))
+            return false;
+    keep_certificate(&k);
+    keep_order(ret);
+    return true;
+}
+
+bool hf_verify_core(hf_verifier *v)
+{
+    hf_core *c = hf_zeros(v, 1, sizeof(*c));
+
+    if (!hf_core_build(v, c))
+        return false;
+    if (!hf_core_has_order(c))
+        return v->status == HF_OK;
+    if (c->dropped_predicate)
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "the core has predicate operations or statements, "
+                          "whose conditions are not evaluated");
+    return hf_refuse(v, "these transactions alone are valid at %s",
+                     v->info->name);
+}

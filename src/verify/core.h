@@ -1,0 +1,55 @@
+/* core.h: a few transactions taken out of a history.  Private to verify/. */
+#ifndef HF_CORE_H
+#define HF_CORE_H
+
+#include "verify/verifier.h"
+
+#define HF_CORE_MOST 8
+
+typedef struct hf_core_read {
+    uint32_t key; /* local number */
+    hf_value_id value;
+    hf_op_id op;
+    bool initial; /* the value is the key's initial one */
+    bool is_list;
+    uint32_t n_items; /* of the list, removed elements left out */
+    hf_value_id *items;
+    uint32_t own; /* own appends to the key before the read */
+} hf_core_read;
+
+typedef struct hf_core_append {
+    uint32_t key;
+    hf_value_id value;
+} hf_core_append;
+
+typedef struct hf_core_txn {
+    hf_txn_id id;
+    bool broken; /* wrong by itself, in every world it is in */
+    uint32_t n_reads, n_appends;
+    hf_core_read *reads; /* of others, and all reads of lists */
+    hf_core_append *appends;
+    hf_value_id *last; /* per local key: the last value written, or NONE */
+    unsigned before;   /* those that must come before it, if they happened */
+    unsigned session;  /* those before it in its session */
+    unsigned follows;  /* those whose commit must come before its start */
+    unsigned excludes; /* those that write one of its values, although values
+                          were promised to be unique */
+} hf_core_txn;
+
+/* Masks are of local transaction numbers. */
+typedef struct hf_core {
+    hf_verifier *v;
+    uint32_t n, n_keys;
+    hf_core_txn txns[HF_CORE_MOST];
+    unsigned *writers;    /* per local key */
+    unsigned committed, unknown;
+    bool dropped_predicate; /* left something out that might have mattered */
+} hf_core;
+
+/* Restricts the history to the transactions of the witness. */
+bool hf_core_build(hf_verifier *v, hf_core *ret);
+/* Is there a world in which it is valid?  False with v->status set if the
+ * budget ran out. */
+bool hf_core_has_order(hf_core *c);
+
+#endif

@@ -1,0 +1,274 @@
+/* facts.c: see facts.h.
+ *
+ * The keys a transaction writes are collected with one array indexed by key
+ * (slot of the key in the current transaction), then sorted within the
+ * transaction.  O(operations), plus the sorting of each transaction's keys.
+ */
+#include "verify/facts.h"
+
+#include <stdlib.h>
+
+#include "verify/verifier.h"
+
+uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
+{
+    hf_op_kind kind = hf_op_kind_of(h, op);
+
+    if (!hf_op_counts(h, op))
+        return 0;
+    if (hf_op_reads_item(kind))
+        return h->op_value[op] != HF_NONE;
+    if (kind == HF_OP_INCREMENT)
+        return hf_op_increment(h, op).before != HF_NONE;
+    if (hf_op_has_predicate(kind))
+        return hf_op_predicate(h, op).n_results;
+    return 0;
+}
+
+hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i)
+{
+    hf_op_kind kind = hf_op_kind_of(h, op);
+    hf_item_read r = {h->op_key[op], h->op_value[op], HF_NONE};
+
+    if (kind == HF_OP_INCREMENT) {
+        r.value = hf_op_increment(h, op).before;
+    } else if (hf_op_has_predicate(kind)) {
+        hf_version_ref ref = hf_op_predicate(h, op).results[i];
+
+        r = (hf_item_read){h->value_key[ref.value], ref.value, ref.writer};
+    }
+    return r;
+}
+
+uint32_t hf_facts_slot(const hf_facts *f, hf_txn_id t, hf_key_id key)
+{
+    uint32_t low = f->write_first[t], high = f->write_first[t + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (f->write_key[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < f->write_first[t + 1] && f->write_key[low] == key ? low
+                                                                   : HF_NONE;
+}
+
+bool hf_facts_writes(const hf_facts *f, hf_txn_id t, hf_key_id key)
+{
+    return hf_facts_slot(f, t, key) != HF_NONE;
+}
+
+bool hf_facts_is_last(const hf_history *h, const hf_facts *f, hf_txn_id t,
+                      hf_value_id value)
+{
+    uint32_t slot = hf_facts_slot(f, t, h->value_key[value]);
+
+    return slot != HF_NONE && hf_op_written(h, f->write_op[slot]) == value;
+}
+
+bool hf_facts_installs(const hf_history *h, hf_txn_id t, hf_value_id value)
+{
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        if (hf_op_writes(h, op) && hf_op_written(h, op) == value)
+            return true;
+    return false;
+}
+
+hf_op_id hf_own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op,
+                             hf_key_id key)
+{
+    for (hf_op_id o = op; o-- > h->op_first[t];)
+        if (h->op_key[o] == key && hf_op_writes(h, o))
+            return o;
+    return HF_NONE;
+}
+
+hf_origin hf_facts_origin(const hf_history *h, const hf_facts *f,
+                          const hf_item_read *read, hf_txn_id *ret_writer)
+{
+    hf_value_id value = read->value;
+    bool initial = hf_value_is_initial(h, read->key, value);
+
+    *ret_writer = HF_NONE;
+    if (f->key_use[read->key] & HF_KEY_BLIND)
+        return HF_FROM_SEVERAL;
+    if (read->writer == HF_WRITER_INITIAL)
+        return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
+    if (f->key_use[read->key] & HF_KEY_LIST) {
+        if (h->value_type[value] != HF_LIST)
+            return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
+        value = hf_list_last(h, value);
+        initial = false;
+    }
+    if (read->writer != HF_NONE) {
+        *ret_writer = read->writer;
+        return hf_facts_installs(h, read->writer, value) ? HF_FROM_TXN
+                                                         : HF_FROM_NOBODY;
+    }
+    if (f->writer[value] == HF_NONE)
+        return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
+    if (initial || f->writer[value] == HF_SEVERAL)
+        return HF_FROM_SEVERAL;
+    *ret_writer = f->writer[value];
+    return HF_FROM_TXN;
+}
+
+/* ---- building ------------------------------------------------------------ */
+
+/* Fills key_use and the flags; counts what is written. */
+static bool look_at_kinds(hf_verifier *v, uint64_t *ret_writes)
+{
+    const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
+    uint64_t n = 0;
+
+    for (hf_op_id op = 0; op < h->n_ops; op++) {
+        hf_op_kind kind = hf_op_kind_of(h, op);
+
+        if (hf_op_has_predicate(kind))
+            f->has_predicates = true;
+        if (kind == HF_OP_SQL)
+            f->has_statements = true;
+        if (!hf_op_writes(h, op))
+            continue;
+        n++;
+        if (kind == HF_OP_APPEND)
+            f->key_use[h->op_key[op]] |= HF_KEY_LIST;
+        else
+            f->key_use[h->op_key[op]] |= HF_KEY_WRITTEN;
+        if (hf_op_written(h, op) == HF_NONE)
+            f->key_use[h->op_key[op]] |= HF_KEY_BLIND;
+        if ((op & 0xfff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    *ret_writes = n;
+    return true;
+}
+
+static bool refuse_mixed_keys(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        unsigned use = v->facts.key_use[k];
+        hf_value_id initial = h->key_initial ? h->key_initial[k] : HF_NONE;
+
+        if (!(use & HF_KEY_LIST))
+            continue;
+        v->facts.has_lists = true;
+        if (use & HF_KEY_WRITTEN)
+            return hf_give_up(v, HF_ERR_INPUT,
+                              "key %s is both appended to and written",
+                              hf_label_key(h, k).text);
+        if (initial != HF_NONE && h->value_type[initial] != HF_NIL)
+            return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                              "key %s is a list with an initial value",
+                              hf_label_key(h, k).text);
+    }
+    return true;
+}
+
+static void note_writer(hf_verifier *v, hf_txn_id t, hf_value_id value)
+{
+    hf_facts *f = &v->facts;
+
+    if (value == HF_NONE)
+        return;
+    if (f->writer[value] == HF_NONE)
+        f->writer[value] = t;
+    else if (f->writer[value] != t)
+        f->writer[value] = HF_SEVERAL;
+}
+
+/* Adds the last writes of t at `at`; slot_of is HF_NONE everywhere before
+ * and after.  Returns the new end. */
+static uint32_t add_writes(hf_verifier *v, hf_txn_id t, uint32_t at,
+                           uint32_t *slot_of)
+{
+    const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
+    uint32_t first = at;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        hf_key_id key = h->op_key[op];
+
+        if (!hf_op_writes(h, op))
+            continue;
+        note_writer(v, t, hf_op_written(h, op));
+        if (slot_of[key] == HF_NONE) {
+            slot_of[key] = at;
+            f->write_key[at++] = key;
+        }
+        f->write_op[slot_of[key]] = op;
+    }
+    for (uint32_t i = first; i < at; i++)
+        slot_of[f->write_key[i]] = HF_NONE;
+    return at;
+}
+
+typedef struct pair {
+    hf_key_id key;
+    hf_op_id op;
+} pair;
+
+static int by_key(const void *a, const void *b)
+{
+    hf_key_id x = ((const pair *)a)->key, y = ((const pair *)b)->key;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts slots first .. end-1; `pairs` has room for them. */
+static void sort_writes(hf_facts *f, uint32_t first, uint32_t end, pair *pairs)
+{
+    bool sorted = true;
+
+    for (uint32_t i = first; i + 1 < end && sorted; i++)
+        sorted = f->write_key[i] < f->write_key[i + 1];
+    if (sorted)
+        return;
+    for (uint32_t i = first; i < end; i++)
+        pairs[i - first] = (pair){f->write_key[i], f->write_op[i]};
+    qsort(pairs, end - first, sizeof(*pairs), by_key);
+    for (uint32_t i = first; i < end; i++) {
+        f->write_key[i] = pairs[i - first].key;
+        f->write_op[i] = pairs[i - first].op;
+    }
+}
+
+bool hf_facts_build(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
+    uint64_t writes = 0;
+    uint32_t at = 0, longest = 0;
+
+    f->key_use = hf_zeros(v, h->n_keys, sizeof(*f->key_use));
+    if (!look_at_kinds(v, &writes) || !refuse_mixed_keys(v))
+        return false;
+    f->writer = hf_nones(v, h->n_values, sizeof(*f->writer));
+    f->write_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
+    f->write_key = hf_zeros(v, writes, sizeof(*f->write_key));
+    f->write_op = hf_zeros(v, writes, sizeof(*f->write_op));
+
+    uint32_t *slot_of = hf_nones(v, h->n_keys, sizeof(*slot_of));
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        f->write_first[t] = at;
+        at = add_writes(v, t, at, slot_of);
+        if (at - f->write_first[t] > longest)
+            longest = at - f->write_first[t];
+        if ((t & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    f->write_first[h->n_txns] = at;
+
+    pair *pairs = hf_zeros(v, longest, sizeof(*pairs));
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        sort_writes(f, f->write_first[t], f->write_first[t + 1], pairs);
+    return true;
+}

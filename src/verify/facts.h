@@ -1,0 +1,97 @@
+/* facts.h: tables derived from the raw history.  Private to verify/.
+ *
+ * Built in two passes over the operations; every later question about "who
+ * wrote this" is an array access or a binary search in the keys that one
+ * transaction writes.  Nothing here depends on a level or a witness.
+ */
+#ifndef HF_FACTS_H
+#define HF_FACTS_H
+
+#include "history/extra.h"
+
+struct hf_verifier;
+
+/* In hf_facts.writer: written by two or more transactions. */
+#define HF_SEVERAL (HF_NONE - 1)
+
+/* How a key is used, by transactions of any outcome. */
+#define HF_KEY_LIST (1u << 0)    /* elements are appended */
+#define HF_KEY_WRITTEN (1u << 1) /* written, inserted, deleted, incremented */
+#define HF_KEY_BLIND (1u << 2)   /* incremented with no result recorded */
+
+typedef struct hf_facts {
+    /* per value: the one transaction that writes it, HF_NONE, HF_SEVERAL */
+    hf_txn_id *writer;
+    uint8_t *key_use;
+    /* the keys a transaction writes, ascending, each with its last write:
+     * write_first[t] .. write_first[t+1]-1 */
+    uint32_t *write_first;
+    hf_key_id *write_key;
+    hf_op_id *write_op;
+    bool has_lists, has_predicates, has_statements;
+} hf_facts;
+
+/* False: budget spent, or a key both appended to and written. */
+bool hf_facts_build(struct hf_verifier *v);
+
+/* Did the operation take effect? */
+static inline bool hf_op_counts(const hf_history *h, hf_op_id op)
+{
+    return !(hf_op_flags_of(h, op) & HF_OP_FAILED);
+}
+
+/* An operation that took effect and installs a version of its key. */
+static inline bool hf_op_writes(const hf_history *h, hf_op_id op)
+{
+    return hf_op_installs(hf_op_kind_of(h, op)) && hf_op_counts(h, op);
+}
+
+/* The value it installs; HF_NONE for an increment without result. */
+static inline hf_value_id hf_op_written(const hf_history *h, hf_op_id op)
+{
+    return hf_op_kind_of(h, op) == HF_OP_INCREMENT
+               ? hf_op_increment(h, op).after
+               : h->op_value[op];
+}
+
+/* What an operation read of one key. */
+typedef struct hf_item_read {
+    hf_key_id key;
+    hf_value_id value;
+    hf_txn_id writer; /* as recorded: HF_NONE, HF_WRITER_INITIAL */
+} hf_item_read;
+
+/* The items an operation read: one for reads (none if the result was not
+ * recorded) and for increments with a result, the rows returned by a
+ * predicate operation. */
+uint32_t hf_item_reads(const hf_history *h, hf_op_id op);
+hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i);
+
+/* Index into write_key / write_op, or HF_NONE if t does not write key. */
+uint32_t hf_facts_slot(const hf_facts *f, hf_txn_id t, hf_key_id key);
+bool hf_facts_writes(const hf_facts *f, hf_txn_id t, hf_key_id key);
+
+/* Is `value` what t's last write of its key installs? */
+bool hf_facts_is_last(const hf_history *h, const hf_facts *f, hf_txn_id t,
+                      hf_value_id value);
+/* Does any write of t install it?  O(operations of t). */
+bool hf_facts_installs(const hf_history *h, hf_txn_id t, hf_value_id value);
+
+/* The last write of key in t before op, or HF_NONE.  O(operations of t). */
+hf_op_id hf_own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op,
+                             hf_key_id key);
+
+/* Where a read of another's version may have come from. */
+typedef enum hf_origin {
+    HF_FROM_NOBODY,
+    HF_FROM_INITIAL,
+    HF_FROM_TXN,    /* exactly one transaction, and not the initial version */
+    HF_FROM_SEVERAL /* or not known */
+} hf_origin;
+
+/* For a key with lists `value` is the list read, and the answer is about its
+ * last element. */
+hf_origin hf_facts_origin(const hf_history *h, const hf_facts *f,
+                          const hf_item_read *read, hf_txn_id *ret_writer);
+
+#endif

@@ -1,0 +1,211 @@
+/* lists.c: list reads against the order of a witness.
+ *
+ * The elements of a key stand in one sequence: its writers in version order,
+ * each with its appends in program order.  All lists read of a key form a
+ * tree (longer list = shorter list + element), so one pass over the list
+ * values, shorter ones first, says of each how much of the sequence it
+ * matches.  At read-uncommitted, elements of transactions that did not happen
+ * are left out of a list; above that they make it wrong.
+ *
+ * A value that is in the sequence twice is matched at its first place only:
+ * a list that reaches the second holds the same element twice, which is an
+ * error at every level.
+ *
+ * O(values + appends), and at read-uncommitted a walk over the aborted
+ * elements of each list that holds some.
+ */
+#include "verify/world.h"
+
+static void count_appends(hf_verifier *v, hf_world *w)
+{
+    const hf_history *h = v->h;
+
+    for (uint32_t i = 0; i < w->n; i++)
+        for (hf_op_id op = h->op_first[w->at[i]];
+             op < h->op_first[w->at[i] + 1]; op++)
+            if (hf_op_writes(h, op) && hf_op_kind_of(h, op) == HF_OP_APPEND)
+                w->seq_first[h->op_key[op] + 1]++;
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        w->seq_first[k + 1] += w->seq_first[k];
+}
+
+static void add_appends(hf_verifier *v, hf_world *w, hf_txn_id t,
+                        uint32_t *next)
+{
+    const hf_history *h = v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        hf_key_id key = h->op_key[op];
+        hf_value_id value;
+        uint32_t slot, at;
+
+        if (!hf_op_writes(h, op) || hf_op_kind_of(h, op) != HF_OP_APPEND)
+            continue;
+        value = hf_op_written(h, op);
+        slot = hf_facts_slot(&v->facts, t, key);
+        at = next[key]++;
+        w->seq_owner[at] = t;
+        if (w->run_start[slot] == HF_NONE)
+            w->run_start[slot] = at - w->seq_first[key];
+        if (w->element_place[value] == HF_NONE)
+            w->element_place[value] = at - w->seq_first[key];
+    }
+}
+
+/* Is the element of list `value` in a shorter list, as an aborted one? */
+static bool is_dirty_twice(const hf_history *h, const hf_world *w,
+                           hf_value_id value)
+{
+    hf_value_id element = hf_list_last(h, value);
+    hf_value_id up = hf_list_parent(h, value);
+
+    up = up == HF_NONE ? HF_NONE : w->list_dirty[up];
+    while (up != HF_NONE) {
+        if (hf_list_last(h, up) == element)
+            return true;
+        up = hf_list_parent(h, up);
+        up = up == HF_NONE ? HF_NONE : w->list_dirty[up];
+    }
+    return false;
+}
+
+/* Notes the elements of transactions that are not in the world; only
+ * read-uncommitted asks for them. */
+static void mark_aborted(hf_verifier *v, hf_world *w)
+{
+    const hf_history *h = v->h;
+
+    w->is_aborted = hf_zeros(v, h->n_values, sizeof(*w->is_aborted));
+    for (hf_txn_id t = 0; t < h->n_txns && !hf_reads_matter(v); t++)
+        for (hf_op_id op = h->op_first[t];
+             w->place[t] == HF_NONE && op < h->op_first[t + 1]; op++)
+            if (hf_op_writes(h, op) && hf_op_kind_of(h, op) == HF_OP_APPEND)
+                w->is_aborted[hf_op_written(h, op)] = true;
+}
+
+static void match_list(hf_verifier *v, hf_world *w, hf_value_id value)
+{
+    const hf_history *h = v->h;
+    hf_value_id up = hf_list_parent(h, value);
+    hf_value_id element = hf_list_last(h, value);
+    uint32_t before = up == HF_NONE ? 0 : w->list_match[up];
+
+    if (before == HF_NONE)
+        return;
+    w->list_dirty[value] = up == HF_NONE ? HF_NONE : w->list_dirty[up];
+    if (w->element_place[element] == before) {
+        w->list_match[value] = before + 1;
+    } else if (w->is_aborted[element] &&
+               (w->element_place[element] == HF_NONE ||
+                w->element_place[element] > before) &&
+               !is_dirty_twice(h, w, value)) {
+        w->list_match[value] = before;
+        w->list_dirty[value] = value;
+    }
+}
+
+bool hf_world_build_lists(hf_verifier *v, hf_world *w)
+{
+    const hf_history *h = v->h;
+    uint32_t *next;
+
+    if (!v->facts.has_lists)
+        return true;
+    w->seq_first = hf_zeros(v, (size_t)h->n_keys + 1, sizeof(uint32_t));
+    count_appends(v, w);
+    w->seq_owner =
+        hf_nones(v, w->seq_first[h->n_keys], sizeof(*w->seq_owner));
+    w->element_place = hf_nones(v, h->n_values, sizeof(uint32_t));
+    w->list_match = hf_nones(v, h->n_values, sizeof(uint32_t));
+    w->list_dirty = hf_nones(v, h->n_values, sizeof(uint32_t));
+    w->run_start =
+        hf_nones(v, v->facts.write_first[h->n_txns], sizeof(uint32_t));
+    mark_aborted(v, w);
+    next = hf_zeros(v, h->n_keys, sizeof(uint32_t));
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        next[k] = w->seq_first[k];
+    for (uint32_t i = 0; i < w->n; i++) {
+        add_appends(v, w, w->at[i], next);
+        if ((i & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    for (hf_value_id x = 0; x < h->n_values; x++) {
+        if (h->value_type[x] == HF_LIST &&
+            (v->facts.key_use[h->value_key[x]] & HF_KEY_LIST))
+            match_list(v, w, x);
+        if ((x & 0xfff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    return true;
+}
+
+/* The read follows `own` own appends: it must end with the last of them. */
+static bool read_own(hf_verifier *v, const hf_world *w, hf_txn_id t,
+                     const hf_item_read *read, uint32_t own)
+{
+    uint32_t slot = hf_facts_slot(&v->facts, t, read->key);
+    bool is_list = v->h->value_type[read->value] == HF_LIST;
+
+    if (is_list && w->list_dirty[read->value] != read->value &&
+        w->list_match[read->value] == w->run_start[slot] + own)
+        return true;
+    return hf_refuse(v,
+                     "%s reads a list of key %s that does not end with its "
+                     "own last append before the read",
+                     hf_label_txn(v->h, t).text,
+                     hf_label_key(v->h, read->key).text);
+}
+
+/* A list that matches: who appended its last element? */
+static bool last_element(hf_verifier *v, const hf_world *w, hf_txn_id t,
+                         const hf_item_read *read, hf_txn_id *ret_source)
+{
+    uint32_t end = w->seq_first[read->key + 1];
+    uint32_t at =
+        w->seq_first[read->key] + w->list_match[read->value] - 1;
+    hf_txn_id owner = w->seq_owner[at];
+
+    if (at + 1 < end && w->seq_owner[at + 1] == owner)
+        return hf_refuse(v,
+                         "%s reads an intermediate list of key %s: %s "
+                         "appends more after it",
+                         hf_label_txn(v->h, t).text,
+                         hf_label_key(v->h, read->key).text,
+                         hf_label_txn(v->h, owner).text);
+    *ret_source = owner;
+    return true;
+}
+
+bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
+                        const hf_item_read *read, uint32_t own,
+                        hf_txn_id *ret_source)
+{
+    const hf_history *h = v->h;
+    uint32_t slot = hf_facts_slot(&v->facts, t, read->key);
+    bool is_list = h->value_type[read->value] == HF_LIST;
+
+    *ret_source = HF_SEVERAL;
+    if (is_list && w->list_match[read->value] == HF_NONE)
+        return hf_refuse(v,
+                         "%s reads a list of key %s that is no prefix of the "
+                         "elements in the order of the witness",
+                         hf_label_txn(h, t).text,
+                         hf_label_key(h, read->key).text);
+    if (!is_list && h->value_type[read->value] != HF_NIL)
+        return hf_refuse(v, "%s reads key %s, a list, as a single value",
+                         hf_label_txn(h, t).text,
+                         hf_label_key(h, read->key).text);
+    if (own > 0)
+        return read_own(v, w, t, read, own);
+    if (!hf_reads_matter(v))
+        return true;
+    if (!is_list) {
+        *ret_source = HF_NONE;
+        return true;
+    }
+    if (slot != HF_NONE && w->list_match[read->value] > w->run_start[slot])
+        return hf_refuse(v, "%s reads its own later append to key %s",
+                         hf_label_txn(h, t).text,
+                         hf_label_key(h, read->key).text);
+    return last_element(v, w, t, read, ret_source);
+}

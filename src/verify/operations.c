@@ -1,0 +1,585 @@
+/* operations.c: anomalies without a cycle, shown by a few operations.
+ *
+ *   garbage read         read
+ *   internal             own write, read
+ *   non-repeatable read  read, read
+ *   duplicate write      write, write; or a list read
+ *   G1a                  aborted write, read
+ *   G1b                  write, later write of the same transaction, read
+ *   dirty update         aborted append, committed append, list read
+ *   future read          read, later write of the same transaction
+ *   incompatible order   list read, list read
+ *   lost update          read, write of one; read, write of another
+ *   phantom              predicate read, predicate read
+ *   two versions         predicate operation
+ *
+ * Each is a fact about every world, so what it needs to know about sources
+ * must be certain (certain.h), and the reader must certainly have happened.
+ * The last part of each rule is the set of levels that forbid it.
+ *
+ * Cost: O(operations + values), plus the length of the lists involved.
+ */
+#include "verify/certain.h"
+
+#include "base/error.h"
+
+/* One operation of the witness. */
+typedef struct step {
+    hf_op_id op;
+    hf_txn_id t;
+    hf_key_id key;
+    hf_op_kind kind;
+} step;
+
+typedef struct rule {
+    hf_anomaly anomaly;
+    uint32_t least, most; /* operations */
+    bool (*check)(const hf_certain *c, const step *s, uint32_t n);
+    bool (*forbidden)(const hf_level_info *level);
+} rule;
+
+/* ---- levels -------------------------------------------------------------- */
+
+static bool everywhere(const hf_level_info *level)
+{
+    (void)level;
+    return true;
+}
+
+static bool from_read_committed(const hf_level_info *level)
+{
+    return level->shape != HF_SHAPE_WW;
+}
+
+/* Repeated reads: INT, or a cycle with one anti-dependency. */
+static bool where_reads_repeat(const hf_level_info *level)
+{
+    return level->internal || level->shape == HF_SHAPE_SINGLE ||
+           level->shape == HF_SHAPE_ITEM;
+}
+
+static bool where_updates_stay(const hf_level_info *level)
+{
+    return level->shape == HF_SHAPE_SINGLE || level->shape == HF_SHAPE_ITEM ||
+           level->shape == HF_SHAPE_SNAPSHOT ||
+           level->shape == HF_SHAPE_SERIAL;
+}
+
+static bool where_sets_repeat(const hf_level_info *level)
+{
+    return level->internal || level->shape == HF_SHAPE_SINGLE;
+}
+
+/* ---- helpers ------------------------------------------------------------- */
+
+static bool no(const hf_certain *c, const char *why)
+{
+    return hf_refuse(c->v, "the operations do not show %s: %s",
+                     hf_anomaly_get(c->v->w->anomaly)->name, why);
+}
+
+static bool is_write(const hf_certain *c, const step *s)
+{
+    return hf_op_writes(c->v->h, s->op);
+}
+
+/* The key of a pair of operations: at least one of them has one. */
+static hf_key_id key_of(const step *a, const step *b)
+{
+    return a->key != HF_NONE ? a->key : b->key;
+}
+
+static bool is_blind(const hf_certain *c, hf_key_id key)
+{
+    return c->v->facts.key_use[key] & HF_KEY_BLIND;
+}
+
+static bool is_list(const hf_certain *c, const hf_item_read *read)
+{
+    return (c->v->facts.key_use[read->key] & HF_KEY_LIST) &&
+           c->v->h->value_type[read->value] == HF_LIST;
+}
+
+/* A read of key by one that happened, with no own write of it before. */
+static bool reads_others(const hf_certain *c, const step *s, hf_key_id key,
+                         hf_item_read *ret)
+{
+    return key != HF_NONE && c->happened[s->t] &&
+           hf_read_of_key(c->v->h, s->op, key, ret) &&
+           hf_own_write_before(c->v->h, s->t, s->op, key) == HF_NONE &&
+           !is_blind(c, key);
+}
+
+/* Who may have written the value (for a list: the element)? */
+typedef struct writers {
+    bool committed, aborted, unknown, initial;
+    bool self; /* the transaction asked about */
+} writers;
+
+static writers writers_of(const hf_certain *c, hf_key_id key,
+                          hf_value_id value, hf_txn_id self)
+{
+    const hf_history *h = c->v->h;
+    writers w = {.initial = hf_value_is_initial(h, key, value)};
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+            if (!hf_op_writes(h, op) || hf_op_written(h, op) != value)
+                continue;
+            w.self |= t == self;
+            w.committed |= h->txn_outcome[t] == HF_COMMITTED;
+            w.aborted |= h->txn_outcome[t] == HF_ABORTED;
+            w.unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
+        }
+    return w;
+}
+
+static bool only_aborted(const hf_certain *c, hf_key_id key,
+                         hf_value_id value, hf_txn_id reader)
+{
+    hf_txn_id writer = c->v->facts.writer[value];
+    writers w;
+
+    if (writer == HF_NONE || hf_value_is_initial(c->v->h, key, value))
+        return false;
+    if (writer != HF_SEVERAL)
+        return c->v->h->txn_outcome[writer] == HF_ABORTED;
+    w = writers_of(c, key, value, reader);
+    return w.aborted && !w.committed && !w.unknown;
+}
+
+/* Where in the list (elements counted from its end) the element stands, or
+ * HF_NONE. */
+static uint32_t from_end(const hf_history *h, hf_value_id list,
+                         hf_value_id element)
+{
+    uint32_t n = 0;
+
+    for (; list != HF_NONE; list = hf_list_parent(h, list), n++)
+        if (hf_list_last(h, list) == element)
+            return n;
+    return HF_NONE;
+}
+
+/* ---- rules --------------------------------------------------------------- */
+
+static bool check_garbage(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    const hf_facts *f = &c->v->facts;
+    uint32_t reads = hf_item_reads(h, s->op);
+
+    (void)n;
+    if (!c->happened[s->t])
+        return no(c, "the reader did not certainly commit");
+    for (uint32_t i = 0; i < reads; i++) {
+        hf_item_read read = hf_item_read_at(h, s->op, i);
+        hf_txn_id writer;
+
+        if (is_blind(c, read.key))
+            continue;
+        if (hf_facts_origin(h, f, &read, &writer) == HF_FROM_NOBODY)
+            return true;
+        if (!is_list(c, &read))
+            continue;
+        for (hf_value_id x = read.value; x != HF_NONE;
+             x = hf_list_parent(h, x))
+            if (f->writer[hf_list_last(h, x)] == HF_NONE)
+                return true;
+    }
+    return no(c, "somebody wrote what was read");
+}
+
+/* The own elements in the list are those appended before, in order, at its
+ * end. */
+static bool ends_with_own(const hf_certain *c, const step *read,
+                          hf_value_id list)
+{
+    const hf_history *h = c->v->h;
+    hf_value_id x = h->value_type[list] == HF_LIST ? list : HF_NONE;
+
+    for (hf_op_id op = read->op; op-- > h->op_first[read->t];) {
+        if (h->op_key[op] != read->key || !hf_op_writes(h, op))
+            continue;
+        if (x == HF_NONE || hf_list_last(h, x) != hf_op_written(h, op))
+            return false;
+        x = hf_list_parent(h, x);
+    }
+    for (; x != HF_NONE; x = hf_list_parent(h, x))
+        if (c->v->facts.writer[hf_list_last(h, x)] == read->t)
+            return false;
+    return true;
+}
+
+static bool check_internal(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_key_id key = s[0].key;
+    hf_item_read read;
+
+    (void)n;
+    if (s[0].t != s[1].t || !c->happened[s[0].t] || !is_write(c, &s[0]) ||
+        !hf_read_of_key(h, s[1].op, key, &read))
+        return no(c, "expected an own write and a read of its key");
+    if (hf_own_write_before(h, s[1].t, s[1].op, key) != s[0].op)
+        return no(c, "the write is not the last one before the read");
+    if (is_blind(c, key))
+        return no(c, "the key has increments without results");
+    if (c->v->facts.key_use[key] & HF_KEY_LIST)
+        return !ends_with_own(c, &(step){s[1].op, s[1].t, key, s[1].kind},
+                              read.value) ||
+               no(c, "the list ends with the own appends");
+    return hf_op_written(h, s[0].op) != read.value ||
+           no(c, "the read returns the own write");
+}
+
+static bool check_non_repeatable(const hf_certain *c, const step *s,
+                                 uint32_t n)
+{
+    hf_item_read a, b;
+    hf_key_id key = key_of(&s[0], &s[1]);
+
+    (void)n;
+    if (s[0].t != s[1].t || s[0].op >= s[1].op ||
+        !reads_others(c, &s[0], key, &a) || !reads_others(c, &s[1], key, &b))
+        return no(c, "expected two reads of a key in one transaction, with "
+                     "no own write before them");
+    return a.value != b.value || no(c, "both reads return the same value");
+}
+
+static bool has_element_twice(const hf_certain *c, hf_value_id list)
+{
+    const hf_history *h = c->v->h;
+    bool *met = hf_zeros(c->v, h->n_values, sizeof(*met));
+
+    for (hf_value_id x = list; x != HF_NONE; x = hf_list_parent(h, x)) {
+        if (met[hf_list_last(h, x)])
+            return true;
+        met[hf_list_last(h, x)] = true;
+    }
+    return false;
+}
+
+static bool check_duplicate(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_item_read read;
+    hf_value_id value;
+
+    if (n == 1) {
+        if (s->key == HF_NONE || !c->happened[s->t] ||
+            !hf_read_of_key(h, s->op, s->key, &read) || !is_list(c, &read))
+            return no(c, "expected a list read by a transaction that "
+                         "certainly committed");
+        return has_element_twice(c, read.value) ||
+               no(c, "no element is in the list twice");
+    }
+    if (!h->unique_values)
+        return no(c, "unique values were not promised");
+    if (s[0].op == s[1].op || !is_write(c, &s[0]) || !is_write(c, &s[1]) ||
+        !c->happened[s[0].t] || !c->happened[s[1].t])
+        return no(c, "expected two writes that certainly happened");
+    value = hf_op_written(h, s[0].op);
+    return (s[0].kind != HF_OP_INCREMENT && s[1].kind != HF_OP_INCREMENT &&
+            h->value_type[value] != HF_NIL &&
+            value == hf_op_written(h, s[1].op)) ||
+           no(c, "they do not write the same value of one key");
+}
+
+/* For a list an own append before the read is no excuse. */
+static bool reads_dirty(const hf_certain *c, const step *s, hf_key_id key,
+                        hf_item_read *ret)
+{
+    if (reads_others(c, s, key, ret))
+        return true;
+    return c->happened[s->t] && hf_read_of_key(c->v->h, s->op, key, ret) &&
+           is_list(c, ret);
+}
+
+static bool check_g1a(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_item_read read;
+    hf_value_id value;
+
+    (void)n;
+    if (!is_write(c, &s[0]) || h->txn_outcome[s[0].t] != HF_ABORTED ||
+        !reads_dirty(c, &s[1], s[0].key, &read))
+        return no(c, "expected a write of an aborted transaction and a read "
+                     "of its key by another");
+    value = hf_op_written(h, s[0].op);
+    if (is_list(c, &read) ? from_end(h, read.value, value) == HF_NONE
+                          : read.value != value)
+        return no(c, "the read does not return what was written");
+    if (read.writer != HF_NONE && read.writer != s[0].t)
+        return no(c, "the version read is another one");
+    return read.writer == s[0].t ||
+           only_aborted(c, s[0].key, value, s[1].t) ||
+           no(c, "the value may come from elsewhere");
+}
+
+static bool check_g1b(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_item_read read;
+    hf_txn_id writer;
+    hf_value_id value;
+
+    (void)n;
+    if (!is_write(c, &s[0]) || !is_write(c, &s[1]) || s[0].t != s[1].t ||
+        s[0].key != s[1].key || s[0].op >= s[1].op || s[2].t == s[0].t ||
+        !reads_others(c, &s[2], s[0].key, &read))
+        return no(c, "expected two writes of a key by one transaction and a "
+                     "read by another");
+    value = hf_op_written(h, s[0].op);
+    if ((is_list(c, &read) ? hf_list_last(h, read.value) : read.value) !=
+        value)
+        return no(c, "the read does not return the first write");
+    if (hf_facts_origin(h, &c->v->facts, &read, &writer) != HF_FROM_TXN ||
+        writer != s[0].t)
+        return no(c, "the value may come from elsewhere");
+    return !hf_facts_is_last(h, &c->v->facts, writer, value) ||
+           no(c, "the transaction's last write is what was read");
+}
+
+static bool check_dirty_update(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_key_id key = s[0].key;
+    hf_item_read read;
+    uint32_t dirty, clean;
+
+    (void)n;
+    if (!is_write(c, &s[0]) || !is_write(c, &s[1]) || s[1].key != key ||
+        h->txn_outcome[s[0].t] != HF_ABORTED || !c->happened[s[1].t] ||
+        !c->happened[s[2].t] || !hf_read_of_key(h, s[2].op, key, &read) ||
+        !is_list(c, &read))
+        return no(c, "expected an aborted append, a committed append and a "
+                     "list read");
+    dirty = from_end(h, read.value, hf_op_written(h, s[0].op));
+    clean = from_end(h, read.value, hf_op_written(h, s[1].op));
+    if (dirty == HF_NONE || clean == HF_NONE || clean > dirty)
+        return no(c, "the list does not hold them in that order");
+    return only_aborted(c, key, hf_op_written(h, s[0].op), s[2].t) ||
+           no(c, "the element may come from elsewhere");
+}
+
+static bool check_future(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_item_read read;
+    hf_txn_id writer;
+    hf_value_id value;
+
+    (void)n;
+    if (s[0].t != s[1].t || s[0].op > s[1].op || !is_write(c, &s[1]) ||
+        !reads_others(c, &s[0], s[1].key, &read))
+        return no(c, "expected a read and a later write of its key by the "
+                     "same transaction");
+    value = is_list(c, &read) ? hf_list_last(h, read.value) : read.value;
+    if (value != hf_op_written(h, s[1].op))
+        return no(c, "the read does not return that write");
+    return (hf_facts_origin(h, &c->v->facts, &read, &writer) == HF_FROM_TXN &&
+            writer == s[0].t) ||
+           no(c, "the value may come from elsewhere");
+}
+
+/* ---- incompatible order -------------------------------------------------- */
+
+/* Is the element in every world one that the list keeps?  From read-committed
+ * up, one of a transaction that did not happen is an error of its own. */
+static bool is_kept(const hf_certain *c, hf_key_id key, hf_value_id element)
+{
+    hf_txn_id writer = c->v->facts.writer[element];
+    writers w;
+
+    if (writer == HF_NONE)
+        return false;
+    if (writer != HF_SEVERAL)
+        return c->v->h->txn_outcome[writer] == HF_COMMITTED ||
+               (hf_reads_matter(c->v) &&
+                c->v->h->txn_outcome[writer] == HF_UNKNOWN_OUTCOME);
+    w = writers_of(c, key, element, HF_NONE);
+    return !w.aborted && (!w.unknown || hf_reads_matter(c->v));
+}
+
+/* The kept elements of a list, in order; returns their number. */
+static uint32_t kept_elements(const hf_certain *c, const hf_item_read *read,
+                              hf_value_id **ret)
+{
+    const hf_history *h = c->v->h;
+    uint32_t length = hf_list_items(h, read->value, NULL), n = 0;
+    hf_value_id *items = hf_zeros(c->v, length, sizeof(*items));
+
+    hf_list_items(h, read->value, items);
+    for (uint32_t i = 0; i < length; i++)
+        if (is_kept(c, read->key, items[i]))
+            items[n++] = items[i];
+    *ret = items;
+    return n;
+}
+
+static bool check_incompatible(const hf_certain *c, const step *s, uint32_t n)
+{
+    hf_item_read a, b;
+    hf_value_id *left, *right;
+    uint32_t n_left, n_right;
+
+    (void)n;
+    if (s[0].key == HF_NONE || !c->happened[s[0].t] ||
+        !c->happened[s[1].t] ||
+        !hf_read_of_key(c->v->h, s[0].op, s[0].key, &a) ||
+        !hf_read_of_key(c->v->h, s[1].op, s[0].key, &b) || !is_list(c, &a) ||
+        !is_list(c, &b))
+        return no(c, "expected two list reads of one key");
+    n_left = kept_elements(c, &a, &left);
+    n_right = kept_elements(c, &b, &right);
+    for (uint32_t i = 0; i < n_left && i < n_right; i++)
+        if (left[i] != right[i])
+            return true;
+    return no(c, "one list is a prefix of the other");
+}
+
+/* ---- lost update, predicates --------------------------------------------- */
+
+static bool check_lost_update(const hf_certain *c, const step *s, uint32_t n)
+{
+    hf_key_id key = s[1].key;
+    hf_txn_id first, second;
+
+    (void)n;
+    if (s[0].t != s[1].t || s[2].t != s[3].t || s[0].t == s[2].t ||
+        !is_write(c, &s[1]) || !is_write(c, &s[3]) || s[3].key != key ||
+        !c->happened[s[0].t] || !c->happened[s[2].t])
+        return no(c, "expected a read and a write of a key by each of two "
+                     "transactions");
+    if (!hf_certain_source(c, s[0].t, s[0].op, key, &first) ||
+        !hf_certain_source(c, s[2].t, s[2].op, key, &second))
+        return no(c, "it is not certain which versions were read");
+    return first == second || no(c, "they do not read the same version");
+}
+
+static bool has_row(const hf_history *h, const hf_predicate *p, hf_key_id key)
+{
+    for (uint32_t i = 0; i < p->n_results; i++)
+        if (h->value_key[p->results[i].value] == key)
+            return true;
+    return false;
+}
+
+/* A key returned by a and not by b? */
+static bool returns_more(const hf_certain *c, const hf_predicate *a,
+                         const hf_predicate *b)
+{
+    for (uint32_t i = 0; i < a->n_results; i++) {
+        if (!has_row(c->v->h, b, c->v->h->value_key[a->results[i].value]))
+            return true;
+        if (hf_out_of_budget(c->v))
+            return false;
+    }
+    return false;
+}
+
+static bool is_set_read(const hf_history *h, const step *s)
+{
+    return s->kind >= HF_OP_PREDICATE_READ &&
+           s->kind <= HF_OP_PREDICATE_DELETE && hf_op_counts(h, s->op) &&
+           hf_op_predicate(h, s->op).has_result_set;
+}
+
+static bool check_phantom(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_predicate a, b;
+
+    (void)n;
+    if (s[0].t != s[1].t || s[0].op >= s[1].op || !c->happened[s[0].t] ||
+        !is_set_read(h, &s[0]) || !is_set_read(h, &s[1]))
+        return no(c, "expected two predicate operations of one transaction, "
+                     "with their results");
+    a = hf_op_predicate(h, s[0].op);
+    b = hf_op_predicate(h, s[1].op);
+    if (a.table != b.table || a.condition != b.condition)
+        return no(c, "they have different conditions");
+    for (hf_op_id op = h->op_first[s[0].t]; op < s[1].op; op++)
+        if (hf_op_writes(h, op))
+            return no(c, "the transaction wrote before the second");
+    return returns_more(c, &a, &b) || returns_more(c, &b, &a) ||
+           no(c, "both return the same keys");
+}
+
+static bool check_two_versions(const hf_certain *c, const step *s, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_value_id *first;
+    hf_predicate p;
+
+    (void)n;
+    if (!c->happened[s->t] || !is_set_read(h, s))
+        return no(c, "expected a predicate operation with its result");
+    p = hf_op_predicate(h, s->op);
+    first = hf_nones(c->v, h->n_keys, sizeof(*first));
+    for (uint32_t i = 0; i < p.n_results; i++) {
+        hf_key_id key = h->value_key[p.results[i].value];
+
+        if (first[key] == HF_NONE)
+            first[key] = i;
+        else if (p.results[first[key]].value != p.results[i].value ||
+                 (p.results[first[key]].writer != p.results[i].writer &&
+                  p.results[first[key]].writer != HF_NONE &&
+                  p.results[i].writer != HF_NONE))
+            return true;
+    }
+    return no(c, "no key is returned in two versions");
+}
+
+static const rule rules[] = {
+    {HF_GARBAGE_READ, 1, 1, check_garbage, everywhere},
+    {HF_INTERNAL, 2, 2, check_internal, everywhere},
+    {HF_NON_REPEATABLE_READ, 2, 2, check_non_repeatable, where_reads_repeat},
+    {HF_DUPLICATE_WRITE, 1, 2, check_duplicate, everywhere},
+    {HF_G1A, 2, 2, check_g1a, from_read_committed},
+    {HF_G1B, 3, 3, check_g1b, from_read_committed},
+    {HF_DIRTY_UPDATE, 3, 3, check_dirty_update, from_read_committed},
+    {HF_FUTURE_READ, 2, 2, check_future, from_read_committed},
+    {HF_INCOMPATIBLE_ORDER, 2, 2, check_incompatible, everywhere},
+    {HF_LOST_UPDATE, 4, 4, check_lost_update, where_updates_stay},
+    {HF_PHANTOM, 2, 2, check_phantom, where_sets_repeat},
+    {HF_TWO_VERSIONS, 1, 1, check_two_versions, everywhere},
+};
+
+static const rule *find_rule(hf_anomaly anomaly)
+{
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].anomaly == anomaly)
+            return &rules[i];
+    return NULL;
+}
+
+bool hf_verify_operations(hf_verifier *v)
+{
+    const rule *r = find_rule(v->w->anomaly);
+    const char *name = hf_anomaly_get(v->w->anomaly)->name;
+    hf_certain c;
+    step steps[4];
+
+    if (!r)
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "\"%s\" is not decided by a few operations", name);
+    if (v->w->n_ops < r->least || v->w->n_ops > r->most)
+        return hf_refuse(v, "%u operations do not make %s",
+                         (unsigned)v->w->n_ops, name);
+    if (!r->forbidden(v->info))
+        return hf_refuse(v, "%s allows %s", v->info->name, name);
+    HF_ASSERT(r->most <= sizeof(steps) / sizeof(steps[0]));
+    for (uint32_t i = 0; i < v->w->n_ops; i++) {
+        hf_op_id op = v->w->ops[i];
+
+        steps[i] = (step){op, hf_op_txn(v->h, op), v->h->op_key[op],
+                          hf_op_kind_of(v->h, op)};
+        if (!hf_op_counts(v->h, op))
+            return hf_refuse(v, "operation %u failed and had no effect",
+                             (unsigned)op);
+    }
+    return hf_certain_build(v, &c) && r->check(&c, steps, v->w->n_ops);
+}

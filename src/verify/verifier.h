@@ -1,0 +1,59 @@
+/* verifier.h: what the files of this folder share.  Private to verify/.
+ *
+ * One hf_verifier lives as long as one call of hf_verify_claim().  Everything
+ * it needs is in its arena.  The steps return true to go on; false means that
+ * the answer is settled: a refusal with its reason, or a failure of the tool
+ * (a limit, something unsupported) in `status`.
+ */
+#ifndef HF_VERIFIER_H
+#define HF_VERIFIER_H
+
+#include "verify/facts.h"
+#include "verify/verify.h"
+
+typedef struct hf_verifier {
+    const hf_history *h;
+    const hf_witness *w;
+    hf_level level;
+    const hf_level_info *info;
+    hf_budget *budget; /* may be NULL */
+    hf_facts facts;
+    hf_arena arena;
+    hf_status status; /* HF_OK: accepted or refused */
+    hf_verification *ret;
+    hf_error *err;
+} hf_verifier;
+
+/* The claim does not follow, because ...; false. */
+bool hf_refuse(hf_verifier *v, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* It cannot be said; false. */
+bool hf_give_up(hf_verifier *v, hf_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Polls the budget; true (and the status is set) if it is spent. */
+bool hf_out_of_budget(hf_verifier *v);
+
+/* Arrays in the arena: of zeros, or with every byte 0xff (HF_NONE). */
+void *hf_zeros(hf_verifier *v, size_t count, size_t size);
+void *hf_nones(hf_verifier *v, size_t count, size_t size);
+
+/* Short names for messages: T7, and the key as a person would write it. */
+typedef struct hf_label {
+    char text[48];
+} hf_label;
+hf_label hf_label_txn(const hf_history *h, hf_txn_id t);
+hf_label hf_label_key(const hf_history *h, hf_key_id key);
+
+/* From read-committed up: reads have sources, and dirty ones are errors. */
+static inline bool hf_reads_matter(const hf_verifier *v)
+{
+    return v->info->shape != HF_SHAPE_WW;
+}
+
+/* Each checks one family of witnesses. */
+bool hf_verify_order(hf_verifier *v);
+bool hf_verify_cycle(hf_verifier *v);
+bool hf_verify_operations(hf_verifier *v);
+bool hf_verify_core(hf_verifier *v);
+
+#endif

@@ -1,0 +1,369 @@
+/* world.c: settles every read of the transactions in an order.
+ *
+ * One pass over the operations of the transactions in the witness, in the
+ * order of the history.  What a transaction wrote so far is kept in arrays
+ * indexed by key, stamped with the transaction, so nothing is cleared between
+ * transactions.  O(operations), plus a binary search for each read whose
+ * value was written more than once.
+ */
+#include "verify/world.h"
+
+typedef struct reader {
+    hf_verifier *v;
+    hf_world *w;
+    /* per key: the transaction that wrote it, its last write, its appends */
+    hf_txn_id *own_stamp;
+    hf_op_id *own_op;
+    uint32_t *own_count;
+    /* per key: the transaction that read it from others, and from whom */
+    hf_txn_id *seen_stamp;
+    hf_txn_id *seen_source;
+} reader;
+
+static void name_read(const hf_verifier *v, hf_txn_id t, hf_key_id key,
+                      hf_label *ret_txn, hf_label *ret_key)
+{
+    *ret_txn = hf_label_txn(v->h, t);
+    *ret_key = hf_label_key(v->h, key);
+}
+
+/* The entry of `sources` for a read, or NULL. */
+static const hf_source *entry_of(const hf_verifier *v, hf_op_id op,
+                                 uint32_t index)
+{
+    uint32_t low = 0, high = v->w->n_sources;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const hf_source *s = &v->w->sources[middle];
+
+        if (s->op < op || (s->op == op && s->index < index))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == v->w->n_sources || v->w->sources[low].op != op ||
+        v->w->sources[low].index != index)
+        return NULL;
+    return &v->w->sources[low];
+}
+
+/* `sources` is sorted and each entry names a write of the value read. */
+static bool check_entries(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+    const hf_source *s = v->w->sources;
+
+    for (uint32_t i = 0; i < v->w->n_sources; i++) {
+        hf_item_read read;
+        hf_value_id value;
+        bool real;
+
+        if (i > 0 && (s[i].op < s[i - 1].op ||
+                      (s[i].op == s[i - 1].op &&
+                       s[i].index <= s[i - 1].index)))
+            return hf_refuse(v, "the sources are not in ascending order");
+        if (s[i].index >= hf_item_reads(h, s[i].op))
+            return hf_refuse(v, "source %u is about operation %u, which "
+                                "does not read that much",
+                             (unsigned)i, (unsigned)s[i].op);
+        read = hf_item_read_at(h, s[i].op, s[i].index);
+        value = read.value;
+        if ((v->facts.key_use[read.key] & HF_KEY_LIST) &&
+            h->value_type[value] == HF_LIST)
+            value = hf_list_last(h, value);
+        if (s[i].writer == HF_NONE)
+            real = hf_value_is_initial(h, read.key, value);
+        else
+            real = hf_facts_is_last(h, &v->facts, s[i].writer, value) ||
+                   hf_facts_installs(h, s[i].writer, value);
+        if (!real)
+            return hf_refuse(v, "source %u names a transaction that did not "
+                                "write the value of operation %u",
+                             (unsigned)i, (unsigned)s[i].op);
+        if ((i & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    return true;
+}
+
+/* The source of a register read of others, from read-committed up. */
+static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
+                   const hf_item_read *read, hf_txn_id *ret_source)
+{
+    hf_verifier *v = r->v;
+    const hf_source *entry = entry_of(v, op, index);
+    hf_txn_id writer;
+    hf_origin origin = hf_facts_origin(v->h, &v->facts, read, &writer);
+    hf_label reads, key;
+
+    name_read(v, t, read->key, &reads, &key);
+    if (origin == HF_FROM_NOBODY)
+        return hf_refuse(v, "%s reads a value of key %s that nobody wrote",
+                         reads.text, key.text);
+    if (origin == HF_FROM_SEVERAL) {
+        if (!entry)
+            return hf_refuse(v,
+                             "%s reads a value of key %s with several "
+                             "possible sources and the witness names none",
+                             reads.text, key.text);
+        writer = entry->writer;
+    } else if (entry && entry->writer != writer) {
+        return hf_refuse(v, "the witness names a source for operation %u "
+                            "that the history contradicts",
+                         (unsigned)op);
+    }
+    *ret_source = writer;
+    if (writer == HF_NONE)
+        return true;
+    if (writer == t)
+        return hf_refuse(v, "%s reads its own later write of key %s",
+                         reads.text, key.text);
+    if (r->w->place[writer] == HF_NONE)
+        return hf_refuse(v, "%s reads key %s from %s, which is not in the "
+                            "order (aborted read)",
+                         reads.text, key.text,
+                         hf_label_txn(v->h, writer).text);
+    if (!hf_facts_is_last(v->h, &v->facts, writer, read->value))
+        return hf_refuse(v, "%s reads a version of key %s that %s "
+                            "overwrote itself (intermediate read)",
+                         reads.text, key.text,
+                         hf_label_txn(v->h, writer).text);
+    return true;
+}
+
+/* A read after an own write; registers only. */
+static bool check_own(reader *r, hf_txn_id t, const hf_item_read *read)
+{
+    hf_verifier *v = r->v;
+    hf_label reads, key;
+
+    if (hf_op_written(v->h, r->own_op[read->key]) == read->value &&
+        (read->writer == HF_NONE || read->writer == t))
+        return true;
+    name_read(v, t, read->key, &reads, &key);
+    return hf_refuse(v, "%s does not read its own last write of key %s",
+                     reads.text, key.text);
+}
+
+static bool keep(reader *r, hf_txn_id t, hf_op_id op, hf_key_id key,
+                 hf_txn_id source)
+{
+    hf_verifier *v = r->v;
+    hf_world *w = r->w;
+
+    if (v->info->internal && r->seen_stamp[key] == t &&
+        r->seen_source[key] != source)
+        return hf_refuse(v, "%s reads two versions of key %s",
+                         hf_label_txn(v->h, t).text,
+                         hf_label_key(v->h, key).text);
+    r->seen_stamp[key] = t;
+    r->seen_source[key] = source;
+    HF_ASSERT(w->n_reads < w->cap_reads);
+    w->reads[w->n_reads++] = (hf_world_read){key, source, op};
+    return true;
+}
+
+static bool take_read(reader *r, hf_txn_id t, hf_op_id op, uint32_t index)
+{
+    hf_verifier *v = r->v;
+    hf_item_read read = hf_item_read_at(v->h, op, index);
+    unsigned use = v->facts.key_use[read.key];
+    bool own = r->own_stamp[read.key] == t;
+    hf_txn_id source = HF_SEVERAL;
+
+    if (use & HF_KEY_BLIND)
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "key %s is read and has increments without results",
+                          hf_label_key(v->h, read.key).text);
+    if (use & HF_KEY_LIST) {
+        const hf_source *entry = entry_of(v, op, index);
+
+        if (!hf_world_read_list(v, r->w, t, &read,
+                                own ? r->own_count[read.key] : 0, &source))
+            return false;
+        if (source != HF_SEVERAL && entry && entry->writer != source)
+            return hf_refuse(v, "the witness names a source for operation "
+                                "%u that its order contradicts",
+                             (unsigned)op);
+    } else if (own) {
+        return check_own(r, t, &read);
+    } else if (hf_reads_matter(v)) {
+        if (!settle(r, t, op, index, &read, &source))
+            return false;
+    } else {
+        hf_txn_id ignored;
+
+        if (hf_facts_origin(v->h, &v->facts, &read, &ignored) ==
+            HF_FROM_NOBODY)
+            return hf_refuse(v, "%s reads a value of key %s that nobody "
+                                "wrote",
+                             hf_label_txn(v->h, t).text,
+                             hf_label_key(v->h, read.key).text);
+    }
+    return source == HF_SEVERAL || keep(r, t, op, read.key, source);
+}
+
+static bool take_transaction(reader *r, hf_txn_id t)
+{
+    const hf_history *h = r->v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        uint32_t n = hf_item_reads(h, op);
+        hf_key_id key = h->op_key[op];
+
+        for (uint32_t i = 0; i < n; i++)
+            if (!take_read(r, t, op, i))
+                return false;
+        if (!hf_op_writes(h, op))
+            continue;
+        if (r->own_stamp[key] != t)
+            r->own_count[key] = 0;
+        r->own_stamp[key] = t;
+        r->own_op[key] = op;
+        r->own_count[key]++;
+    }
+    return true;
+}
+
+static bool take_reads(hf_verifier *v, hf_world *w)
+{
+    const hf_history *h = v->h;
+    reader r = {.v = v, .w = w};
+    uint64_t n = 0;
+
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        n += hf_item_reads(h, op);
+    if (n >= HF_NONE)
+        return hf_give_up(v, HF_ERR_LIMIT, "more than 2^32 reads");
+    w->cap_reads = (uint32_t)n;
+    w->reads = hf_zeros(v, n, sizeof(*w->reads));
+    w->read_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
+    r.own_stamp = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
+    r.own_op = hf_nones(v, h->n_keys, sizeof(hf_op_id));
+    r.own_count = hf_zeros(v, h->n_keys, sizeof(uint32_t));
+    r.seen_stamp = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
+    r.seen_source = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        w->read_first[t] = w->n_reads;
+        if (w->place[t] != HF_NONE && !take_transaction(&r, t))
+            return false;
+        if ((t & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    w->read_first[h->n_txns] = w->n_reads;
+    return true;
+}
+
+static bool keeps_certificate(hf_verifier *v, const hf_world *w)
+{
+    const hf_history *h = v->h;
+    const hf_certificate *c = &h->cert;
+
+    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++) {
+        hf_txn_id last = HF_NONE;
+
+        for (uint64_t i = c->order_first[k]; i < c->order_first[k + 1]; i++) {
+            hf_txn_id t = c->order_txn[i];
+
+            if (w->place[t] == HF_NONE || !hf_facts_writes(&v->facts, t, k))
+                continue;
+            if (last != HF_NONE && w->place[t] < w->place[last])
+                return hf_refuse(v, "the certificate puts %s before %s in "
+                                    "the versions of key %s",
+                                 hf_label_txn(h, last).text,
+                                 hf_label_txn(h, t).text,
+                                 hf_label_key(h, k).text);
+            last = t;
+        }
+        if ((k & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    return true;
+}
+
+/* The promise of unique values: nothing but nil is installed twice, unless by
+ * an increment, which does not choose its value. */
+static bool keeps_promise(hf_verifier *v, const hf_world *w)
+{
+    const hf_history *h = v->h;
+    bool *met;
+
+    if (!h->unique_values)
+        return true;
+    met = hf_zeros(v, h->n_values, sizeof(*met));
+    for (hf_op_id op = 0, t = 0; op < h->n_ops; op++) {
+        hf_value_id value;
+
+        while (op >= h->op_first[t + 1])
+            t++;
+        if (w->place[t] == HF_NONE || !hf_op_writes(h, op) ||
+            hf_op_kind_of(h, op) == HF_OP_INCREMENT)
+            continue;
+        value = hf_op_written(h, op);
+        if (value == HF_NONE || h->value_type[value] == HF_NIL)
+            continue;
+        if (met[value])
+            return hf_refuse(v, "a value of key %s is written twice, against "
+                                "the promise of unique values",
+                             hf_label_key(h, h->op_key[op]).text);
+        met[value] = true;
+    }
+    return true;
+}
+
+bool hf_world_build(hf_verifier *v, hf_world *w)
+{
+    return check_entries(v) && keeps_promise(v, w) &&
+           keeps_certificate(v, w) && hf_world_build_lists(v, w) &&
+           take_reads(v, w);
+}
+
+bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w)
+{
+    const hf_history *h = v->h;
+
+    for (hf_session_id s = 0; s < h->n_sessions; s++) {
+        hf_txn_id last = HF_NONE;
+
+        for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1];
+             i++) {
+            hf_txn_id t = h->session_txns[i];
+
+            if (w->place[t] == HF_NONE)
+                continue;
+            if (last != HF_NONE && w->place[t] < w->place[last])
+                return hf_refuse(v, "%s is before %s in their session and "
+                                    "after it in the order",
+                                 hf_label_txn(h, last).text,
+                                 hf_label_txn(h, t).text);
+            last = t;
+        }
+    }
+    return true;
+}
+
+/* From the end of the order to its beginning, keeping the earliest end of
+ * the transactions passed: none of them may have ended before this began. */
+bool hf_world_keeps_time(hf_verifier *v, const hf_world *w)
+{
+    const hf_history *h = v->h;
+    uint64_t earliest = HF_TIME_NONE;
+    hf_txn_id who = HF_NONE;
+
+    for (uint32_t i = w->n; i-- > 0;) {
+        hf_txn_id t = w->at[i];
+        uint64_t begin = hf_txn_begin_time(h, t), end = hf_txn_end_time(h, t);
+
+        if (begin != HF_TIME_NONE && who != HF_NONE && earliest < begin)
+            return hf_refuse(v, "%s ended before %s began and is after it in "
+                                "the order",
+                             hf_label_txn(h, who).text,
+                             hf_label_txn(h, t).text);
+        if (h->txn_outcome[t] == HF_COMMITTED && end < earliest) {
+            earliest = end;
+            who = t;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,71 @@
+/* world.h: the world that an order witness describes.  Private to verify/.
+ *
+ * An order says which transactions of unknown outcome happened and in which
+ * order the versions of every key were installed; `sources` says the rest.
+ * hf_world_build() settles every read of every transaction in it and checks
+ * what all levels (and the claimed one) ask of single reads: no garbage, own
+ * writes seen, lists that are prefixes, the certificate kept; from read
+ * committed up no aborted and no intermediate reads; INT where asked.  What
+ * is left for the levels is the table of reads of others.
+ */
+#ifndef HF_WORLD_H
+#define HF_WORLD_H
+
+#include "verify/verifier.h"
+
+typedef struct hf_world_read {
+    hf_key_id key;
+    hf_txn_id source; /* HF_NONE: the initial version */
+    hf_op_id op;
+} hf_world_read;
+
+typedef struct hf_world {
+    uint32_t n;      /* transactions in it */
+    hf_txn_id *at;   /* in order (of their commits) */
+    uint32_t *place; /* per transaction: index in `at`, or HF_NONE */
+    /* reads of others, per transaction (empty at read-uncommitted) */
+    uint32_t *read_first;
+    hf_world_read *reads;
+    uint32_t n_reads, cap_reads;
+    /* lists: the elements of key k are seq_first[k] .. seq_first[k+1]-1 */
+    uint32_t *seq_first;
+    hf_txn_id *seq_owner;
+    uint32_t *element_place; /* per value: its first index in that, or NONE */
+    bool *is_aborted;        /* per value: appended by one not in it */
+    uint32_t *run_start;     /* per slot: index of the first own element */
+    uint32_t *list_match;    /* per list value: elements matched, or NONE */
+    uint32_t *list_dirty;    /* the nearest list, itself or shorter, that
+                                ends in an aborted element, or HF_NONE */
+} hf_world;
+
+/* at, place and n must be filled. */
+bool hf_world_build(hf_verifier *v, hf_world *w);
+
+/* The order of the world contains session order, or real time. */
+bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w);
+bool hf_world_keeps_time(hf_verifier *v, const hf_world *w);
+
+/* Places of versions: the initial one is before all. */
+static inline int64_t hf_world_age(const hf_world *w, hf_txn_id source)
+{
+    return source == HF_NONE ? -1 : (int64_t)w->place[source];
+}
+
+/* Puts the world in an order in which sources come before their readers (and
+ * sessions are kept where the level has them), with the same version orders;
+ * refuses if there is none.  See sort.c. */
+bool hf_world_sort(hf_verifier *v, hf_world *w);
+
+/* Lists (lists.c): all of a world's sequences, and what they make of every
+ * list that was read. */
+bool hf_world_build_lists(hf_verifier *v, hf_world *w);
+/* t reads `value` of a list key after `own` own appends to it.  *ret_source
+ * is HF_SEVERAL where the read makes no edge. */
+bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
+                        const hf_item_read *read, uint32_t own,
+                        hf_txn_id *ret_source);
+
+/* The check of commit orders, in commit.c. */
+bool hf_verify_commit(hf_verifier *v, hf_world *w);
+
+#endif
