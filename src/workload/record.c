@@ -1,0 +1,242 @@
+/* record.c: from the store's logs to the history.
+ *
+ * A transaction is handed over when it has ended, all at once, so that its
+ * operations stand next to each other.  The certificate is written on the
+ * way: commits come in version order.
+ */
+#include "workload/driver.h"
+
+#include <stdio.h>
+
+#include "history/bulk.h"
+
+/* ---- predicates ---------------------------------------------------------- */
+
+static hf_value_id nil_of(generator *g, uint32_t key)
+{
+    if (g->nil.at[key] == HF_NONE)
+        g->nil.at[key] = hf_builder_nil(g->b, key);
+    return g->nil.at[key];
+}
+
+/* The version a row was read in.  Its writer is named where the value does
+ * not say it: after deletes, and if values repeat. */
+static hf_version_ref ref_of(generator *g, const hf_store_row *row)
+{
+    hf_version_ref ref = {row->id, HF_NONE};
+
+    if (ref.value == HF_NONE)
+        ref.value = nil_of(g, row->key);
+    if ((row->id == HF_NONE || !g->o->unique_values) && row->writer != HF_NONE)
+        ref.writer = g->txn_of.at[row->writer];
+    return ref;
+}
+
+static hf_scalar number(int64_t n)
+{
+    return (hf_scalar){.type = HF_INT, .number = n};
+}
+
+static hf_scalar aggregate(hf_op_kind kind, const hf_store_row *rows, size_t n)
+{
+    int64_t count = 0, sum = 0, min = 0, max = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!rows[i].returned)
+            continue;
+        if (count == 0 || rows[i].number < min)
+            min = rows[i].number;
+        if (count == 0 || rows[i].number > max)
+            max = rows[i].number;
+        sum += rows[i].number;
+        count++;
+    }
+    if (kind == HF_OP_COUNT_ROWS)
+        return number(count);
+    if (count == 0)
+        return (hf_scalar){.type = HF_NIL};
+    return number(kind == HF_OP_MIN ? min : kind == HF_OP_MAX ? max : sum);
+}
+
+static void record_scan(generator *g, uint32_t session, hf_txn_id t,
+                        const hf_store_op *op)
+{
+    hf_op_kind kind = (hf_op_kind)op->kind;
+    const hf_store_scanned *scan = hf_store_scan_at(g->s, session, op->version);
+    const hf_store_row *rows = hf_store_rows(g->s, session) + scan->first_row;
+    bool aggregates = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
+    const hf_scalar column = {.type = HF_TEXT, .text = "value", .length = 5};
+    hf_predicate_in p = {.has_version_set = true, .has_result_set = true};
+    char text[64];
+    int length = snprintf(text, sizeof(text), "value >= %lld AND value <= %lld",
+                          (long long)scan->lo, (long long)scan->hi);
+
+    p.condition =
+        (hf_scalar){.type = HF_TEXT, .text = text, .length = (size_t)length};
+    g->refs.n = 0;
+    for (size_t i = 0; i < scan->n_rows; i++)
+        if (rows[i].in_set)
+            hf_vec_push(&g->refs, ref_of(g, &rows[i]));
+    p.n_versions = (uint32_t)g->refs.n;
+    for (size_t i = 0; i < scan->n_rows && !aggregates; i++)
+        if (rows[i].returned)
+            hf_vec_push(&g->refs, ref_of(g, &rows[i]));
+    p.versions = g->refs.at;
+    p.results = g->refs.at + p.n_versions;
+    p.n_results = (uint32_t)g->refs.n - p.n_versions;
+    if (aggregates) {
+        p.result = aggregate(kind, rows, scan->n_rows);
+        p.columns = &column;
+        p.n_columns = kind == HF_OP_COUNT_ROWS ? 0 : 1;
+    }
+    (void)hf_builder_predicate(g->b, t, kind, &p);
+}
+
+/* ---- a transaction ------------------------------------------------------- */
+
+/* The certificate of one transaction. */
+static void record_commit(generator *g, hf_txn_id t, uint32_t i,
+                          const hf_store_end *end)
+{
+    const client *c = &g->clients[i];
+    size_t n;
+    const hf_store_write_ref *writes = hf_store_installed(g->s, i, &n);
+
+    /* dirty-write: versions do not stand in the order of commits */
+    for (size_t k = 0; k < n && g->o->bug != HF_BUG_DIRTY_WRITE; k++)
+        hf_bulk_order(g->b, writes[k].key, t);
+    if (g->replicated)
+        return;
+    hf_bulk_timestamps(g->b, t, g->snapshots ? c->begin : HF_TIME_NONE,
+                       g->snapshots && end->stamp == 0 ? c->begin : g->clock);
+    if (g->serial)
+        hf_vec_push(&g->serials,
+                    (serial_entry){end->stamp ? 2 * (uint64_t)end->stamp
+                                              : 2 * (uint64_t)end->snapshot + 1,
+                                   t});
+}
+
+static inline hf_value_id value_of(generator *g, const hf_store_op *op)
+{
+    return op->id != HF_NONE ? op->id : nil_of(g, op->key);
+}
+
+static void record_op(generator *g, uint32_t i, hf_txn_id t,
+                      const hf_store_op *op)
+{
+    if (op->key == HF_NONE)
+        record_scan(g, i, t, op);
+    else
+        (void)hf_builder_op(g->b, t, op->kind, op->key, value_of(g, op));
+}
+
+/* Each operation with the time since the end of the one before it. */
+static void record_intervals(generator *g, uint32_t i, hf_txn_id t,
+                             const hf_store_op *log, size_t n)
+{
+    const client *c = &g->clients[i];
+    uint64_t from = c->begin, to = c->begin;
+
+    for (size_t k = 0; k < n; k++) {
+        record_op(g, i, t, &log[k]);
+        if (c->ends.at[k] != to) /* else: the same statement */
+            from = to;
+        to = c->ends.at[k];
+        hf_builder_interval(g->b, from + 1 + c->skew, to + c->skew);
+    }
+}
+
+static void record_ops(generator *g, uint32_t i, hf_txn_id t)
+{
+    size_t n;
+    const hf_store_op *log = hf_store_log(g->s, i, &n);
+    hf_bulk_columns to;
+
+    if (g->o->intervals) {
+        record_intervals(g, i, t, log, n);
+    } else if (hf_store_n_scans(g->s, i) > 0 || !hf_bulk_ops(g->b, n, &to)) {
+        for (size_t k = 0; k < n; k++)
+            record_op(g, i, t, &log[k]);
+    } else {
+        for (size_t k = 0; k < n; k++) {
+            to.kind[k] = (uint8_t)log[k].kind;
+            to.key[k] = log[k].key;
+            to.value[k] = value_of(g, &log[k]);
+        }
+    }
+}
+
+void hf_record(generator *g, uint32_t i, hf_outcome outcome,
+               const hf_store_end *end)
+{
+    const client *c = &g->clients[i];
+    hf_txn_id t = hf_bulk_txn(g->b, c->id, outcome,
+                              g->o->times ? c->begin + c->skew : HF_TIME_NONE,
+                              g->clock + c->skew);
+
+    if (g->txn_of.at)
+        g->txn_of.at[c->number] = t;
+    record_ops(g, i, t);
+    if (g->o->certificate && outcome != HF_ABORTED &&
+        (end->installed || outcome == HF_COMMITTED))
+        record_commit(g, t, i, end);
+}
+
+/* ---- at the end ---------------------------------------------------------- */
+
+/* Commits come in order, readers belong to their snapshot: counting sort. */
+static void record_serial(generator *g)
+{
+    uint64_t places = 0, sum = 0;
+    uint32_t *first;
+    hf_txn_id *sorted;
+
+    for (size_t i = 0; i < g->serials.n; i++)
+        if (g->serials.at[i].place >= places)
+            places = g->serials.at[i].place + 1;
+    first = HF_NEW_ZEROED(uint32_t, (size_t)places + 1);
+    sorted = HF_NEW_ARRAY(hf_txn_id, g->serials.n + 1);
+    for (size_t i = 0; i < g->serials.n; i++)
+        first[g->serials.at[i].place + 1]++;
+    for (uint64_t p = 0; p < places; p++) {
+        sum += first[p + 1];
+        first[p + 1] = (uint32_t)sum;
+    }
+    for (size_t i = 0; i < g->serials.n; i++)
+        sorted[first[g->serials.at[i].place]++] = g->serials.at[i].txn;
+    for (size_t i = 0; i < g->serials.n; i++)
+        hf_builder_serial(g->b, sorted[i]);
+    hf_free(first);
+    hf_free(sorted);
+}
+
+/* The version order as the store has it, for all keys. */
+static void record_orders(generator *g)
+{
+    HF_VEC(uint32_t) chain = {0};
+
+    for (uint32_t key = 0; key < g->nil.n; key++) {
+        chain.n = 0;
+        for (uint32_t v = hf_store_newest(g->s, key); v != HF_NONE;
+             v = hf_store_version_at(g->s, v)->prev)
+            hf_vec_push(&chain, v);
+        while (chain.n > 0) {
+            uint32_t v = chain.at[--chain.n];
+            uint32_t writer = hf_store_version_at(g->s, v)->writer;
+
+            if (writer != HF_NONE && g->txn_of.at[writer] != HF_NONE)
+                hf_builder_order(g->b, key, g->txn_of.at[writer]);
+        }
+    }
+    hf_vec_release(&chain);
+}
+
+void hf_record_rest(generator *g)
+{
+    if (!g->o->certificate)
+        return;
+    if (g->o->bug == HF_BUG_DIRTY_WRITE)
+        record_orders(g);
+    if (g->serial && g->serials.n > 0)
+        record_serial(g);
+}
