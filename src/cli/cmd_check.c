@@ -1,0 +1,297 @@
+/* cmd_check.c: holdfast check. */
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json_out.h"
+#include "cli/check.h"
+#include "history/history.h"
+#include "report/report.h"
+
+/* ---- the level ---------------------------------------------------------- */
+
+static hf_status find_level(const char *name, hf_job *job, char *hint,
+                            size_t hint_size, hf_error *err)
+{
+    const char *near = NULL;
+    char quoted[64];
+
+    job->level = HF_LEVEL_COUNT;
+    job->auto_level = false;
+    if (!name)
+        return HF_OK;
+    if (hf_str_same_name(hf_str_of(name), HF_STR("auto"))) {
+        job->auto_level = true;
+        return HF_OK;
+    }
+    if (hf_level_find(hf_str_of(name), &job->level, &near))
+        return HF_OK;
+    job->level = HF_LEVEL_COUNT;
+    if (near)
+        (void)snprintf(hint, hint_size, "did you mean \"%s\"?", near);
+    else
+        (void)snprintf(hint, hint_size, "\"holdfast levels\" lists the levels");
+    return hf_fail(err, HF_ERR_USAGE, "unknown level \"%s\"",
+                   hf_quote(quoted, sizeof quoted, name, strlen(name)));
+}
+
+/* The one level that every transaction names, or HF_LEVEL_COUNT. */
+static hf_level common_level(const hf_history *h)
+{
+    if (!h->txn_level || h->n_txns == 0)
+        return HF_LEVEL_COUNT;
+    for (uint32_t t = 0; t < h->n_txns; t++)
+        if (h->txn_level[t] != h->txn_level[0])
+            return HF_LEVEL_COUNT;
+    return h->txn_level[0] < HF_LEVEL_COUNT ? (hf_level)h->txn_level[0]
+                                            : HF_LEVEL_COUNT;
+}
+
+static void default_level(hf_job *job)
+{
+    hf_level common = common_level(job->h);
+
+    job->level = common != HF_LEVEL_COUNT ? common : HF_SERIALIZABLE;
+    if (job->set->quiet)
+        return;
+    if (common != HF_LEVEL_COUNT)
+        hf_cli_note(job->cli,
+                    "no --level: checking %s, the level that the "
+                    "transactions name",
+                    hf_level_get(common)->name);
+    else
+        hf_cli_note(job->cli, "no --level: checking serializable");
+}
+
+/* ---- the witness file --------------------------------------------------- */
+
+static hf_status write_witness(const hf_job *job, const hf_result *r,
+                               hf_error *err)
+{
+    const char *path = job->set->witness;
+    bool standard = strcmp(path, "-") == 0;
+    hf_status st = HF_OK;
+    hf_out file;
+    hf_json j;
+    int fd;
+
+    if (r->verdict == HF_UNKNOWN) {
+        hf_cli_note(job->cli, "no witness written: the verdict is unknown");
+        return HF_OK;
+    }
+    fd = standard ? STDOUT_FILENO
+                  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return hf_fail(err, HF_ERR_IO, "could not write witness \"%s\": %s",
+                       path, strerror(errno));
+    if (standard)
+        hf_cli_flush(job->cli);
+    hf_out_init_fd(&file, fd);
+    hf_json_init(&j, &file);
+    hf_witness_write(job->h, r->level, r->verdict, &r->witness, &j);
+    hf_out_char(&file, '\n');
+    st = hf_out_close(&file, err);
+    if (!standard && close(fd) != 0 && st == HF_OK)
+        st = hf_fail(err, HF_ERR_IO, "%s", strerror(errno));
+    if (st != HF_OK)
+        hf_error_context(err, "witness \"%s\"", path);
+    return st;
+}
+
+/* ---- one file ----------------------------------------------------------- */
+
+static void last_words(const void *user, const char *reason, hf_out *out)
+{
+    hf_job_print_unknown(user, reason, out);
+}
+
+static int check_level(hf_job *job)
+{
+    hf_result *r = NULL;
+    hf_error err;
+    hf_status st = hf_job_judge(job, job->level, &r, &err);
+    int status;
+
+    if (st != HF_OK) {
+        hf_error_context(&err, "could not check \"%s\"", job->path);
+        return hf_cli_fail(job->cli, st, &err, NULL);
+    }
+    hf_job_print(job, r);
+    status = hf_exit_of_verdict(r->verdict);
+    if (job->set->witness) {
+        st = write_witness(job, r, &err);
+        if (st != HF_OK)
+            status = hf_cli_fail(job->cli, st, &err, NULL);
+    }
+    hf_result_free(r);
+    return status;
+}
+
+static int check_file(hf_job *job, const hf_format *format)
+{
+    hf_level asked = job->level;
+    hf_history *h = NULL;
+    hf_error err;
+    hf_status st;
+    int status;
+
+    job->h = NULL;
+    hf_cli_start(job->cli, &job->set->limits, last_words, job);
+    if (hf_cli_interrupted())
+        st = HF_ERR_LIMIT;
+    else
+        st = hf_cli_load(job->cli, job->path, format, &h, &err);
+    if (st == HF_ERR_LIMIT) {
+        hf_job_print_unknown(job,
+                             hf_cli_interrupted()
+                                 ? "interrupted"
+                                 : hf_budget_reason(&job->cli->budget),
+                             &job->cli->out);
+        status = HF_EXIT_UNKNOWN;
+    } else if (st != HF_OK) {
+        status = hf_cli_fail(job->cli, st, &err, NULL);
+    } else {
+        job->h = h;
+        if (job->level == HF_LEVEL_COUNT && !job->auto_level)
+            default_level(job);
+        status = job->auto_level ? hf_job_auto(job) : check_level(job);
+    }
+    hf_cli_stop(job->cli);
+    hf_history_free(h);
+    job->h = NULL;
+    job->level = asked;
+    return status;
+}
+
+static int run(hf_cli *cli, const void *user, const hf_operands *operands)
+{
+    const hf_check_settings *set = user;
+    hf_job job = {.cli = cli, .set = set, .several = operands->n > 1};
+    const hf_format *format;
+    char hint[160] = "";
+    hf_error err;
+    hf_status st =
+        hf_cli_format(set->from, false, &format, hint, sizeof hint, &err);
+    int status = HF_EXIT_VALID;
+
+    if (st == HF_OK)
+        st = find_level(set->level, &job, hint, sizeof hint, &err);
+    if (st == HF_OK && set->witness && (job.several || job.auto_level))
+        st = hf_fail(&err, HF_ERR_USAGE,
+                     "option \"--witness\" needs one file and one level");
+    if (st != HF_OK)
+        return hf_cli_fail(cli, st, &err, hint);
+    job.color = hf_cli_color(set->color);
+    for (unsigned i = 0; i < operands->n; i++) {
+        job.path = operands->at[i];
+        if (i > 0 && !set->json && !set->quiet)
+            hf_out_char(&cli->out, '\n');
+        status = hf_exit_worse(status, check_file(&job, format));
+    }
+    return status;
+}
+
+/* ---- table -------------------------------------------------------------- */
+
+static const hf_option options[] = {
+    {.name = "level",
+     .letter = 'l',
+     .argument = "NAME",
+     .type = HF_OPTION_TEXT,
+     .offset = offsetof(hf_check_settings, level),
+     .choices = hf_choose_level,
+     .summary = "the isolation level, or auto for all of them",
+     .detail = "Names, short names and other tools' names are accepted: "
+               "\"holdfast levels\" lists them. auto reports the strongest "
+               "levels that hold and the weakest that fail. Without this "
+               "option it is the level that all transactions name, else "
+               "serializable.",
+     .example = "--level snapshot-isolation"},
+    {.name = "engine",
+     .letter = 'e',
+     .argument = "NAME",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(hf_check_settings, engine),
+     .choices = hf_choose_engine,
+     .summary = "who judges: auto, or one engine",
+     .detail = "brute is the textbook definition of every level by "
+               "enumeration, for up to 8 transactions.",
+     .example = "--engine brute"},
+    HF_ROW_FROM(hf_check_settings),
+    HF_ROW_JSON(hf_check_settings),
+    {.name = "witness",
+     .letter = 'w',
+     .argument = "FILE",
+     .type = HF_OPTION_TEXT,
+     .offset = offsetof(hf_check_settings, witness),
+     .summary = "write the proof of the verdict to this file",
+     .detail = "For \"holdfast verify\". - is standard output.",
+     .example = "--witness witness.json",
+     .completes_files = true},
+    {.name = "max",
+     .letter = 'm',
+     .argument = "N",
+     .type = HF_OPTION_NUMBER,
+     .offset = offsetof(hf_check_settings, max),
+     .min = 1,
+     .max = UINT32_MAX,
+     .summary = "show at most N anomalies (default: 5; with --json, all)",
+     .example = "--max 20"},
+    HF_ROW_TIME(hf_check_settings),
+    HF_ROW_MEMORY(hf_check_settings),
+    HF_ROW_COLOR(hf_check_settings),
+    {.name = "quiet",
+     .letter = 'q',
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(hf_check_settings, quiet),
+     .summary = "print no verdict, only exit with it",
+     .example = "-q"},
+    {0},
+};
+
+static const hf_example examples[] = {
+    {"holdfast check --level serializable run.jsonl",
+     "Could this run have happened one transaction at a time?"},
+    {"holdfast check --level auto run.jsonl",
+     "Which levels hold, which do not"},
+    {"holdfast check --json --time 10s *.edn",
+     "Several Jepsen histories, ten seconds each, as JSON Lines"},
+    {"holdfast check --witness proof.json run.jsonl && "
+     "holdfast verify run.jsonl proof.json",
+     "Keep the proof and have it checked independently"},
+    {0},
+};
+
+const hf_command hf_command_check = {
+    .name = "check",
+    .operands = "FILE...",
+    .min_operands = 1,
+    .max_operands = INT_MAX,
+    .summary = "judge histories against an isolation level",
+    .description =
+        "Reads each history and answers whether it could have happened at "
+        "the level: valid, invalid (with the anomaly, shortest evidence "
+        "first) or unknown (with the reason: a limit was reached, or the "
+        "history does not say enough). An answer is never a guess: each "
+        "valid or invalid comes with a witness that was checked again, "
+        "before it was printed, by code that shares nothing with the "
+        "engine.\n"
+        "\n"
+        "The format of a file is found by its content; gzip and zstd are "
+        "read as they are; - is standard input. Limits count for each file, "
+        "its loading included. Ctrl-C ends the work in hand and prints what "
+        "is known; a second one ends the program.\n"
+        "\n"
+        "With --level auto the status is 1 if any level fails.",
+    .options = options,
+    .examples = examples,
+    .status = "0 valid, 1 invalid, 2 bad usage or bad input, 3 unknown; of "
+              "several files the worst, in the order 2, 1, 3, 0",
+    .settings_size = sizeof(hf_check_settings),
+    .run = run,
+};

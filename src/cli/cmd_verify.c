@@ -1,0 +1,208 @@
+/* cmd_verify.c: holdfast verify. */
+#include "cli/commands.h"
+
+#include <stdio.h>
+
+#include "base/json_out.h"
+#include "cli/common.h"
+#include "history/history.h"
+#include "model/level.h"
+#include "verify/verify.h"
+
+typedef struct settings {
+    const char *from;
+    bool json, quiet;
+    hf_limits limits;
+} settings;
+
+typedef enum answer { ACCEPTED, REFUSED, UNDECIDED, ANSWER_COUNT } answer;
+
+static const char *const answer_names[ANSWER_COUNT] = {"accepted", "refused",
+                                                       "undecided"};
+
+static void write_json(answer a, const hf_claim *claim, const char *reason,
+                       hf_out *out)
+{
+    hf_json j;
+
+    hf_json_init(&j, out);
+    hf_json_object(&j);
+    hf_json_key(&j, "type");
+    hf_json_text(&j, "verification");
+    hf_json_key(&j, "schema");
+    hf_json_int(&j, 1);
+    hf_json_key(&j, "answer");
+    hf_json_text(&j, answer_names[a]);
+    if (claim) {
+        hf_json_key(&j, "verdict");
+        hf_json_text(&j, hf_verdict_name(claim->verdict));
+        hf_json_key(&j, "level");
+        hf_json_text(&j, hf_level_get(claim->level)->name);
+        hf_json_key(&j, "kind");
+        hf_json_text(&j, hf_witness_kind_name(claim->witness.kind));
+    }
+    if (reason) {
+        hf_json_key(&j, "reason");
+        hf_json_text(&j, reason);
+    }
+    hf_json_end(&j);
+    hf_out_char(out, '\n');
+}
+
+/* claim is NULL if it was not read; reason is NULL for accepted. */
+static void write_answer(const settings *set, answer a, const hf_claim *claim,
+                         const char *reason, hf_out *out)
+{
+    if (set->quiet)
+        return;
+    if (set->json)
+        write_json(a, claim, reason, out);
+    else if (reason)
+        hf_out_format(out, "%s: %s\n", answer_names[a], reason);
+    else
+        hf_out_format(out, "accepted: the witness (%s) proves %s at %s\n",
+                      hf_witness_kind_name(claim->witness.kind),
+                      hf_verdict_name(claim->verdict),
+                      hf_level_get(claim->level)->name);
+}
+
+static void last_words(const void *user, const char *reason, hf_out *out)
+{
+    write_answer(user, UNDECIDED, NULL, reason, out);
+}
+
+static hf_status read_claim(hf_cli *cli, const char *path, const hf_history *h,
+                            hf_arena *arena, hf_claim *ret, hf_error *err)
+{
+    hf_input in;
+    char quoted[160];
+    hf_status st = hf_input_open(&in, path, &cli->budget, err);
+
+    if (st != HF_OK)
+        in = (hf_input){0}; /* closing it does nothing */
+    else if (in.is_directory)
+        st = hf_fail(err, HF_ERR_INPUT, "expected a file, found a directory");
+    else if (in.length == 0)
+        st = hf_fail(err, HF_ERR_INPUT, "expected a witness, found nothing");
+    else
+        st = hf_claim_read(h, in.text, in.length, arena, ret, err);
+    if (st != HF_OK && err->line != HF_NO_PLACE)
+        hf_error_context(err, "line %llu", (unsigned long long)err->line);
+    else if (st != HF_OK && err->byte != HF_NO_PLACE)
+        hf_error_context(err, "byte %llu", (unsigned long long)err->byte);
+    if (st != HF_OK)
+        hf_error_context(err, "could not read witness \"%s\"",
+                         hf_quote(quoted, sizeof quoted, path, strlen(path)));
+    hf_input_close(&in);
+    return st;
+}
+
+static int judge(hf_cli *cli, const settings *set, const hf_history *h,
+                 const hf_claim *claim)
+{
+    hf_verification v;
+    hf_error err;
+    hf_status st;
+
+    hf_progress_begin(&cli->progress, "verifying");
+    st = hf_verify_claim(h, claim, &cli->budget, &v, &err);
+    hf_progress_erase(&cli->progress);
+    if (st == HF_ERR_LIMIT || st == HF_ERR_UNSUPPORTED) {
+        write_answer(set, UNDECIDED, claim, err.text, &cli->out);
+        return HF_EXIT_UNKNOWN;
+    }
+    if (st != HF_OK)
+        return hf_cli_fail(cli, st, &err, NULL);
+    write_answer(set, v.accepted ? ACCEPTED : REFUSED, claim,
+                 v.accepted ? NULL : v.reason, &cli->out);
+    return v.accepted ? HF_EXIT_VALID : HF_EXIT_INVALID;
+}
+
+/* A limit while loading is an answer, everything else an error. */
+static int not_loaded(hf_cli *cli, const settings *set, hf_status st,
+                      const hf_error *err)
+{
+    if (st != HF_ERR_LIMIT)
+        return hf_cli_fail(cli, st, err, NULL);
+    write_answer(set, UNDECIDED, NULL, hf_budget_reason(&cli->budget),
+                 &cli->out);
+    return HF_EXIT_UNKNOWN;
+}
+
+static int run(hf_cli *cli, const void *user, const hf_operands *operands)
+{
+    const settings *set = user;
+    const hf_format *format;
+    hf_history *h = NULL;
+    hf_arena arena;
+    hf_claim claim;
+    hf_error err;
+    char hint[160] = "";
+    hf_status st =
+        hf_cli_format(set->from, false, &format, hint, sizeof hint, &err);
+    int status;
+
+    if (st == HF_OK && strcmp(operands->at[0], "-") == 0 &&
+        strcmp(operands->at[1], "-") == 0)
+        st = hf_fail(&err, HF_ERR_USAGE,
+                     "only one of HISTORY and WITNESS "
+                     "can be standard input");
+    if (st != HF_OK)
+        return hf_cli_fail(cli, st, &err, hint);
+    hf_arena_init(&arena);
+    hf_cli_start(cli, &set->limits, last_words, set);
+    st = hf_cli_load(cli, operands->at[0], format, &h, &err);
+    if (st == HF_OK)
+        st = read_claim(cli, operands->at[1], h, &arena, &claim, &err);
+    status = st == HF_OK ? judge(cli, set, h, &claim)
+                         : not_loaded(cli, set, st, &err);
+    hf_cli_stop(cli);
+    hf_history_free(h);
+    hf_arena_release(&arena);
+    return status;
+}
+
+static const hf_option options[] = {
+    HF_ROW_FROM(settings),
+    HF_ROW_JSON(settings),
+    HF_ROW_TIME(settings),
+    HF_ROW_MEMORY(settings),
+    {.name = "quiet",
+     .letter = 'q',
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(settings, quiet),
+     .summary = "print no answer, only exit with it",
+     .example = "-q"},
+    {0},
+};
+
+static const hf_example examples[] = {
+    {"holdfast verify run.jsonl witness.json",
+     "Is the proof that \"check --witness\" wrote a proof of what it claims?"},
+    {"holdfast check --json run.jsonl | holdfast verify run.jsonl -",
+     "The same for a whole result, from standard input"},
+    {0},
+};
+
+const hf_command hf_command_verify = {
+    .name = "verify",
+    .operands = "HISTORY WITNESS",
+    .min_operands = 2,
+    .max_operands = 2,
+    .summary = "check a witness again, independently of the engines",
+    .description =
+        "Reads a history and a witness (or a result that contains one, as "
+        "\"holdfast check --json\" prints it) and says whether the one "
+        "follows from the other. The edges of a cycle are derived again from "
+        "the operations, an order is replayed against them, a core is "
+        "enumerated; no code is shared with the engines.\n"
+        "\n"
+        "Prints \"accepted\", \"refused\" with what does not follow, or "
+        "\"undecided\" with the limit that was reached. Either argument, "
+        "but not both, may be - for standard input.",
+    .options = options,
+    .examples = examples,
+    .status = "0 accepted, 1 refused, 2 bad usage or bad input, 3 undecided",
+    .settings_size = sizeof(settings),
+    .run = run,
+};

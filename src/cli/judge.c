@@ -1,0 +1,226 @@
+/* judge.c: asking an engine, re-checking its answer, printing it. */
+#include "cli/check.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "report/report.h"
+#include "verify/verify.h"
+
+#define DEFAULT_FINDINGS 5
+
+int hf_exit_of_verdict(hf_verdict verdict)
+{
+    if (verdict == HF_VALID)
+        return HF_EXIT_VALID;
+    return verdict == HF_INVALID ? HF_EXIT_INVALID : HF_EXIT_UNKNOWN;
+}
+
+/* How many findings are shown, and so re-checked. */
+static uint32_t findings_wanted(const hf_job *job)
+{
+    if (job->set->max.given)
+        return (uint32_t)job->set->max.value;
+    return job->set->json ? UINT32_MAX : DEFAULT_FINDINGS;
+}
+
+/* ---- re-checking -------------------------------------------------------- */
+
+/* The answer becomes unknown. */
+static void withdraw(hf_result *r, const char *reason)
+{
+    r->verdict = HF_UNKNOWN;
+    r->reason = hf_arena_text(&r->arena, reason, strlen(reason));
+    r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
+    r->n_findings = 0;
+}
+
+/* One witness.  False if the limits did not allow it. */
+static bool confirm(hf_job *job, hf_result *r, const hf_witness *w)
+{
+    hf_claim claim = {r->verdict, r->level, *w};
+    hf_verification v;
+    hf_error err;
+    char text[700];
+    hf_status st = hf_verify_claim(job->h, &claim, &job->cli->budget, &v, &err);
+
+    if (st == HF_ERR_LIMIT)
+        return false;
+    if (st == HF_ERR_UNSUPPORTED) {
+        hf_cli_note(job->cli, "the witness was not re-checked: %s", err.text);
+        return true;
+    }
+    if (st == HF_OK && v.accepted)
+        return true;
+    (void)snprintf(text, sizeof text,
+                   "engine \"%s\" says %s at %s, but its witness is refused: "
+                   "%s",
+                   r->engine, hf_verdict_name(r->verdict),
+                   hf_level_get(r->level)->name,
+                   st == HF_OK ? v.reason : err.text);
+    hf_cli_flush(job->cli);
+    HF_BUG(text);
+}
+
+static void recheck(hf_job *job, hf_result *r)
+{
+    uint32_t most = findings_wanted(job);
+
+    if (r->verdict == HF_UNKNOWN)
+        return;
+    hf_progress_begin(&job->cli->progress, "re-checking the witness");
+    if (!confirm(job, r, &r->witness)) {
+        withdraw(r, hf_budget_reason(&job->cli->budget));
+        return;
+    }
+    for (uint32_t i = 0; i < r->n_findings && i < most; i++) {
+        if (r->findings[i].witness.kind != HF_WITNESS_NONE &&
+            !confirm(job, r, &r->findings[i].witness)) {
+            r->n_findings = i; /* those before it are confirmed */
+            return;
+        }
+    }
+}
+
+/* ---- asking ------------------------------------------------------------- */
+
+static hf_status ask(hf_job *job, const hf_engine *engine, hf_level level,
+                     hf_result **ret, hf_error *err)
+{
+    char what[80];
+
+    (void)snprintf(what, sizeof what, "checking %s", hf_level_get(level)->name);
+    hf_progress_begin(&job->cli->progress, what);
+    return engine->check(job->h, level, &job->cli->budget, ret, err);
+}
+
+hf_status hf_job_judge(hf_job *job, hf_level level, hf_result **ret,
+                       hf_error *err)
+{
+    unsigned choice = job->set->engine;
+    hf_result *r = NULL;
+    hf_status st = HF_OK;
+
+    if (choice >= 2) {
+        st = ask(job, hf_engine_at(choice - 2), level, &r, err);
+    } else {
+        for (unsigned i = 0; hf_engine_at(i); i++) {
+            hf_result_free(r);
+            r = NULL;
+            st = ask(job, hf_engine_at(i), level, &r, err);
+            if (st != HF_OK || r->verdict != HF_UNKNOWN ||
+                job->cli->budget.spent)
+                break;
+        }
+    }
+    if (st == HF_OK)
+        recheck(job, r);
+    hf_progress_erase(&job->cli->progress);
+    if (st == HF_OK)
+        *ret = r;
+    return st;
+}
+
+/* ---- printing ----------------------------------------------------------- */
+
+void hf_job_print_name(const hf_job *job, hf_out *out)
+{
+    if (job->several)
+        hf_out_format(out, "%s: ", job->path);
+}
+
+/* The object of hf_result_write() with the file's name in it. */
+static void print_json(const hf_job *job, const hf_result *r, hf_out *out)
+{
+    hf_out text;
+    hf_json j;
+
+    hf_out_init_memory(&text);
+    hf_json_init(&j, &text);
+    hf_result_write(job->h, r, &j);
+    HF_ASSERT(text.n > 0 && text.at[text.n - 1] == '}');
+    hf_out_bytes(out, text.at, text.n - 1);
+    text.n = 0;
+    hf_json_init(&j, &text);
+    hf_json_text(&j, job->path);
+    hf_out_text(out, ",\"file\":");
+    hf_out_str(out, hf_out_view(&text));
+    if (job->h->cut_off)
+        hf_out_text(out, ",\"cut_off\":true");
+    hf_out_text(out, "}\n");
+    hf_out_release(&text);
+}
+
+void hf_job_print(const hf_job *job, hf_result *r)
+{
+    hf_out *out = &job->cli->out;
+    uint32_t found = r->n_findings;
+    uint32_t most = findings_wanted(job);
+
+    if (job->set->quiet)
+        return;
+    if (found > most)
+        r->n_findings = most;
+    if (job->set->json) {
+        print_json(job, r, out);
+    } else {
+        hf_job_print_name(job, out);
+        hf_result_print(job->h, r, job->color, out);
+        if (found > most)
+            hf_out_format(
+                out, "\n... and %u more %s; --max %u shows all\n", found - most,
+                hf_plural(found - most, "anomaly", "anomalies"), found);
+    }
+    r->n_findings = found;
+}
+
+static void json_unknown(const hf_job *job, const char *reason, hf_out *out)
+{
+    hf_json j;
+
+    hf_json_init(&j, out);
+    hf_json_object(&j);
+    hf_json_key(&j, "type");
+    hf_json_text(&j, "result");
+    hf_json_key(&j, "schema");
+    hf_json_int(&j, 1);
+    hf_json_key(&j, "verdict");
+    hf_json_text(&j, hf_verdict_name(HF_UNKNOWN));
+    hf_json_key(&j, "reason");
+    hf_json_text(&j, reason);
+    hf_json_key(&j, "level");
+    hf_json_text(&j, job->level < HF_LEVEL_COUNT
+                         ? hf_level_get(job->level)->name
+                         : NULL);
+    hf_json_key(&j, "engine");
+    hf_json_null(&j);
+    hf_json_key(&j, "anomalies");
+    hf_json_array(&j);
+    hf_json_end(&j);
+    hf_json_key(&j, "witness");
+    hf_json_null(&j);
+    hf_json_key(&j, "stats");
+    hf_json_object(&j);
+    hf_json_end(&j);
+    hf_json_key(&j, "file");
+    hf_json_text(&j, job->path);
+    hf_json_end(&j);
+    hf_out_char(out, '\n');
+}
+
+void hf_job_print_unknown(const hf_job *job, const char *reason, hf_out *out)
+{
+    if (job->set->quiet)
+        return;
+    if (job->set->json) {
+        json_unknown(job, reason, out);
+        return;
+    }
+    hf_job_print_name(job, out);
+    hf_out_text(out, hf_verdict_name(HF_UNKNOWN));
+    if (job->level < HF_LEVEL_COUNT)
+        hf_out_format(out, " at %s", hf_level_get(job->level)->name);
+    hf_out_format(out, ": %s\n", reason);
+}
