@@ -1,0 +1,61 @@
+# A thin front for meson.  `make` builds build/holdfast; see README.md.
+BUILD ?= build
+PREFIX ?= /usr/local
+MESON_FLAGS ?=
+PROGRAM = $(BUILD)/holdfast
+
+.PHONY: all deps demo test check-fast bench lint asan fuzz soak live corpora \
+        install clean docs format
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+deps:
+	@scripts/deps
+
+$(BUILD)/build.ninja: | deps
+	@meson setup $(BUILD) --buildtype=release -Db_ndebug=false \
+	    --prefix=$(PREFIX) $(MESON_FLAGS) >$(BUILD).setup.log 2>&1 || \
+	    { cat $(BUILD).setup.log; exit 2; }
+	@rm -f $(BUILD).setup.log
+
+demo: deps all
+	@scripts/demo.sh $(PROGRAM)
+
+test: deps all
+	@scripts/run-tests $(BUILD)
+
+check-fast: deps all
+	@scripts/run-tests $(BUILD) unit
+
+bench: deps all
+	@bench/run $(BUILD)
+
+lint: deps all
+	@scripts/lint $(BUILD)
+
+asan: deps
+	@$(MAKE) --no-print-directory BUILD=build-asan all \
+	    MESON_FLAGS="-Db_sanitize=address,undefined -Doptimization=1"
+	@scripts/run-tests build-asan
+
+fuzz: deps
+	@scripts/fuzz $(or $(SECONDS),60)
+
+soak: deps all
+	@scripts/soak $(BUILD)
+
+corpora: deps all
+	@$(BUILD)/tests/corpora $(or $(DIR),../shared/corpora)
+
+docs: all
+	@scripts/generate-docs $(PROGRAM)
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild --quiet
+
+clean:
+	@rm -rf build build-asan build-fuzz
