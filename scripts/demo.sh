@@ -16,8 +16,11 @@ else
     bold='' plain=''
 fi
 
+gap=''
 say() {
-    printf '%s# %s%s\n' "$bold" "$1" "$plain"
+    printf '%s%s# %s%s\n' "$gap" "$bold" "$1" "$plain"
+    gap='
+'
 }
 
 # show STATUS WORD...: runs holdfast, which must end with STATUS; prints what
@@ -39,12 +42,12 @@ show() {
 }
 
 say "A store that promises snapshot isolation, and keeps it."
-show 0 gen --level snapshot-isolation -n 5 -k 2 -s 3 --ops 2-3 --seed 4 -o good.jsonl
+show 0 gen --level snapshot-isolation -n 5 -k 2 -s 3 --ops 2-3 --seed 7 -o good.jsonl
 show 0 check --level snapshot-isolation --witness proof.json good.jsonl
 show 0 verify good.jsonl proof.json
 
 say "The same store with a bug: it forgets to look for lost updates."
-show 0 gen --inject lost-update -n 4 -k 2 -s 3 --ops 1-2 --mix 30:0:70 --seed 3 -o bad.jsonl
+show 0 gen --inject lost-update -n 5 -k 2 -s 3 --ops 1-2 --mix 30:0:70 --seed 7 -o bad.jsonl
 show 1 check --level snapshot-isolation --max 1 --witness proof.json bad.jsonl
 
 say "What does it keep, then?"

@@ -132,6 +132,13 @@ typedef struct hf_brute_case {
     char *undecided_reads;
 } hf_brute_case;
 
+/* The elements of a list read; NULL if the case has none at all. */
+static inline const hf_brute_element *hf_brute_elements(const hf_brute_case *c,
+                                                        const hf_brute_read *r)
+{
+    return c->elements.n ? c->elements.at + r->first_element : NULL;
+}
+
 typedef struct hf_brute_world {
     uint8_t committed;
     uint8_t n; /* of them */

@@ -157,7 +157,7 @@ static bool is_prefix(const sequence *s, const hf_brute_read *r,
                       bool reads_matter, uint32_t i, uint32_t n,
                       uint32_t *ret_last)
 {
-    const hf_brute_element *e = s->c->elements.at + r->first_element;
+    const hf_brute_element *e = hf_brute_elements(s->c, r);
     uint32_t last = HF_NONE;
 
     for (; i < r->n_elements; i++, n++) {

@@ -86,7 +86,7 @@ static void report_source(finder *f, const hf_brute_read *r,
 /* An aborted element, and a committed one built upon it. */
 static void report_aborted_elements(finder *f, const hf_brute_read *r)
 {
-    const hf_brute_element *e = f->c->elements.at + r->first_element;
+    const hf_brute_element *e = hf_brute_elements(f->c, r);
     const hf_brute_write *aborted = NULL;
 
     for (uint32_t i = 0; i < r->n_elements; i++) {
@@ -230,8 +230,8 @@ static bool is_solid(const finder *f, const hf_brute_element *e)
 static bool is_incompatible(const finder *f, const hf_brute_read *a,
                             const hf_brute_read *b)
 {
-    const hf_brute_element *x = f->c->elements.at + a->first_element;
-    const hf_brute_element *y = f->c->elements.at + b->first_element;
+    const hf_brute_element *x = hf_brute_elements(f->c, a);
+    const hf_brute_element *y = hf_brute_elements(f->c, b);
     uint32_t i = 0, j = 0;
 
     for (;;) {

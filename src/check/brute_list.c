@@ -64,7 +64,7 @@ static hf_value_id *elements_of(hf_brute_case *c, const hf_brute_read *r,
 /* Is an element there twice?  Marks each with the operation that read it. */
 static bool has_repeated(hf_brute_case *c, const hf_brute_read *r)
 {
-    const hf_brute_element *e = c->elements.at + r->first_element;
+    const hf_brute_element *e = hf_brute_elements(c, r);
 
     for (uint32_t i = 0; i < r->n_elements; i++) {
         if (c->read_by[e[i].value] == r->op)

@@ -68,6 +68,24 @@ static void default_level(hf_job *job)
         hf_cli_note(job->cli, "no --level: checking serializable");
 }
 
+/* Says so if transactions that name another level are judged at this one. */
+static void note_other_levels(hf_job *job)
+{
+    const hf_history *h = job->h;
+    uint32_t others = 0;
+
+    if (job->set->quiet || job->auto_level || !h->txn_level)
+        return;
+    for (uint32_t t = 0; t < h->n_txns; t++)
+        others += h->txn_level[t] != HF_LEVEL_UNSET &&
+                  h->txn_level[t] != (uint8_t)job->level;
+    if (others > 0)
+        hf_cli_note(job->cli, "%u %s another level, all are judged at %s",
+                    others,
+                    hf_plural(others, "transaction names", "transactions name"),
+                    hf_level_get(job->level)->name);
+}
+
 /* ---- the witness file --------------------------------------------------- */
 
 static hf_status write_witness(const hf_job *job, const hf_result *r,
@@ -117,6 +135,7 @@ static int check_level(hf_job *job)
     hf_status st = hf_job_judge(job, job->level, &r, &err);
     int status;
 
+    hf_cli_stop(job->cli); /* from here on there is an answer */
     if (st != HF_OK) {
         hf_error_context(&err, "could not check \"%s\"", job->path);
         return hf_cli_fail(job->cli, st, &err, NULL);
@@ -159,6 +178,7 @@ static int check_file(hf_job *job, const hf_format *format)
         job->h = h;
         if (job->level == HF_LEVEL_COUNT && !job->auto_level)
             default_level(job);
+        note_other_levels(job);
         status = job->auto_level ? hf_job_auto(job) : check_level(job);
     }
     hf_cli_stop(job->cli);

@@ -203,6 +203,7 @@ int hf_job_auto(hf_job *job)
         if (st == HF_OK)
             settle(&t, l, t.result[l]->verdict);
     }
+    hf_cli_stop(job->cli); /* from here on there is an answer */
     if (st == HF_OK) {
         print(job, &t);
         status = count(&t, FAILS) > 0     ? HF_EXIT_INVALID

@@ -106,7 +106,7 @@ static int judge(hf_cli *cli, const settings *set, const hf_history *h,
 
     hf_progress_begin(&cli->progress, "verifying");
     st = hf_verify_claim(h, claim, &cli->budget, &v, &err);
-    hf_progress_erase(&cli->progress);
+    hf_cli_stop(cli); /* from here on there is an answer */
     if (st == HF_ERR_LIMIT || st == HF_ERR_UNSUPPORTED) {
         write_answer(set, UNDECIDED, claim, err.text, &cli->out);
         return HF_EXIT_UNKNOWN;

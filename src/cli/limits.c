@@ -18,8 +18,8 @@
 #include "cli/common.h"
 
 /* How long after its end the work may still be on its way out. */
-#define GRACE_SECONDS 1.0
-#define GRACE_PART 0.1
+#define GRACE_SECONDS 0.25
+#define GRACE_PART 0.05
 /* Memory for saying goodbye, above the limit. */
 #define GRACE_BYTES ((size_t)16 << 20)
 

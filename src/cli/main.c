@@ -36,8 +36,8 @@ const char *hf_choose_command(unsigned index)
 static int run_command(hf_cli *cli, const hf_command *command, int argc,
                        char **argv)
 {
-    hf_parsed parsed;
-    hf_error err;
+    hf_parsed parsed = {0};
+    hf_error err = {0};
     hf_status st = hf_options_parse(command, argc, argv, &parsed, &err);
     int status = HF_EXIT_VALID;
 

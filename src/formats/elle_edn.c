@@ -267,15 +267,17 @@ static const char *read_f(const char *p, hf_jepsen_event *e)
     p = scan_name(name);
     e->f_name = (hf_str){name, (size_t)(p - name)};
     e->f = p - name == 3 && memcmp(name, "txn", 3) == 0 ? HF_F_TXN : HF_F_OTHER;
-    return ends_token(*p) ? p : NULL;
+    return p > name && ends_token(*p) ? p : NULL;
 }
 
 static const char *read_process(const char *p, hf_jepsen_event *e)
 {
     if (*p == ':') {
+        const char *name = p + 1;
+
         e->is_client = false;
-        p = scan_name(p + 1);
-        return ends_token(*p) ? p : NULL;
+        p = scan_name(name);
+        return p > name && ends_token(*p) ? p : NULL;
     }
     p = scan_int(p, &e->process);
     e->has_process = p != NULL;
@@ -332,7 +334,7 @@ static const char *read_event(fast *f, const char *p, hf_jepsen_event *ret)
         name.ptr = p + 1;
         p = scan_name(p + 1);
         name.len = (size_t)(p - name.ptr);
-        if (!is_blank(*p))
+        if (name.len == 0 || !is_blank(*p))
             return NULL;
         p = read_pair(f, name, skip_blanks(p), &e);
         if (!p)

@@ -13,7 +13,6 @@
 #include "base/vec.h"
 #include "model/special.h"
 
-#define FINDINGS_SHOWN 5
 #define TXNS_SHOWN 12
 #define OPS_SHOWN 16
 #define EDGES_SHOWN 24
@@ -221,12 +220,11 @@ static void print_finding(const page *p, const hf_finding *f)
 static void print_invalid(const page *p, const hf_result *r)
 {
     hf_out_char(p->out, '\n');
-    for (uint32_t i = 0; i < r->n_findings && i < FINDINGS_SHOWN; i++) {
+    for (uint32_t i = 0; i < r->n_findings; i++) {
         hf_out_text(p->out, "\n");
         print_finding(p, &r->findings[i]);
     }
-    print_rest(p, r->n_findings, FINDINGS_SHOWN, "anomalies");
-    if (r->n_findings == 0 || r->witness.kind == HF_WITNESS_CORE) {
+    if (r->n_findings == 0) {
         hf_out_char(p->out, '\n');
         print_proof(p, &r->witness);
     }

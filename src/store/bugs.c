@@ -119,7 +119,7 @@ static const hf_store_bug_info bugs[HF_BUG_COUNT] = {
         .workloads = ALL,
         .shows_at = HF_SNAPSHOT_ISOLATION,
         .anomaly = HF_NON_REPEATABLE_READ,
-        .forbidden_from = HF_READ_ATOMIC,
+        .forbidden_from = HF_CONSISTENT_VIEW,
         .percent = 100,
     },
     {
@@ -130,7 +130,7 @@ static const hf_store_bug_info bugs[HF_BUG_COUNT] = {
         .workloads = ALL,
         .shows_at = HF_SNAPSHOT_ISOLATION,
         .anomaly = HF_G_SINGLE,
-        .forbidden_from = HF_READ_ATOMIC,
+        .forbidden_from = HF_CONSISTENT_VIEW,
         .percent = 50,
     },
     {
@@ -174,7 +174,7 @@ static const hf_store_bug_info bugs[HF_BUG_COUNT] = {
         .workloads = ALL,
         .shows_at = HF_SNAPSHOT_ISOLATION,
         .anomaly = HF_G_SINGLE_ITEM,
-        .forbidden_from = HF_READ_ATOMIC,
+        .forbidden_from = HF_CONSISTENT_VIEW,
         .percent = 100,
     },
     {

@@ -231,6 +231,21 @@ static void forget_older(hf_store *s, uint32_t v)
     }
 }
 
+/* v was the newest version until now.  If everyone can see it, what is older
+ * goes; for keys that are written all the time the chain is searched for such
+ * a version, but not every time. */
+static inline void prune(hf_store *s, uint32_t v, uint32_t stamp)
+{
+    if (stamp > s->horizon) {
+        if (s->clock % 16 != 0)
+            return;
+        v = first_visible(s, v, 0, s->horizon);
+        if (v == HF_NONE)
+            return;
+    }
+    forget_older(s, v);
+}
+
 /* dirty-write: versions stand in the order they were written, which is that
  * of their numbers, as none is recycled when there is a bug. */
 static uint32_t *place_of(hf_store *s, store_key *k, uint32_t v)
@@ -257,9 +272,8 @@ static inline void install(hf_store *s, uint32_t key, uint32_t v)
     *link = v;
     if (s->bug == HF_BUG_ABORTED_READ)
         s->ghosts.at[key] = HF_NONE;
-    if (!s->keep_versions && s->n_replicas == 1 && version->prev != HF_NONE &&
-        k->stamp <= s->horizon)
-        forget_older(s, version->prev);
+    if (version->prev != HF_NONE && s->forgets)
+        prune(s, version->prev, k->stamp);
     if (k->newest == v) {
         k->stamp = s->clock;
         k->id = version->id;
@@ -346,10 +360,10 @@ static hf_store_end roll_back(hf_store *s, store_txn *t)
 {
     bool kept = t->writes.n > 0 && strikes(s, HF_BUG_KEEP_ABORTED_VERSIONS);
 
+    t->running = false;
     undo(s, t, kept);
     if (kept)
         install_all(s, t);
-    t->running = false;
     return (hf_store_end){
         .outcome = HF_ABORTED, .installed = kept, .snapshot = t->snapshot};
 }
@@ -389,8 +403,8 @@ hf_store_end hf_store_commit(hf_store *s, uint32_t session)
         end.outcome = HF_COMMITTED;
         return end;
     }
-    install_all(s, t);
     t->running = false;
+    install_all(s, t);
     end.installed = true;
     end.stamp = s->clock;
     if (s->bug != HF_BUG_NONE) {

@@ -55,6 +55,7 @@ hf_store *hf_store_new(const hf_store_options *o)
     s->n_replicas = 1;
     if (s->policy.replicated)
         hf_store_replicas_init(s, o->replicas);
+    s->forgets = !s->keep_versions && s->n_replicas == 1;
     s->plain =
         s->bug == HF_BUG_NONE && s->n_replicas == 1 && !s->policy.uncommitted;
     if (o->keys > 0)

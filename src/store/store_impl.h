@@ -104,7 +104,8 @@ struct hf_store {
     hf_store_bug bug;
     unsigned bug_percent;
     bool keep_versions, whole_orders;
-    bool plain; /* no bug, one site, no locks: the short way will do */
+    bool forgets; /* versions nobody can see are recycled */
+    bool plain;   /* no bug, one site, no locks: the short way will do */
     hf_rng rng;
 
     uint32_t clock;   /* commits so far */

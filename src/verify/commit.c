@@ -8,9 +8,7 @@
  *                          the overwriter of a read to the reader
  *
  * The version order of a key is the order of its writers, so "before t1" is a
- * comparison of places.  For the axiomatic levels the order is the commit
- * order; for the others it only settles the version orders, and sort.c puts
- * it in an order that dependencies follow.
+ * comparison of places.
  *
  * Cost: linear in the history, plus, for transactions with stale reads only:
  * reads times stale reads of the transaction (earlier read, wr); the keys
@@ -245,26 +243,17 @@ static bool check_axiom(hf_commit *c, unsigned axiom)
     return !(axiom & HF_AXIOM_PREFIX) || check_prefix(c);
 }
 
-/* The order itself for the axiomatic levels; for those that are conditions
- * on dependencies any order with the same version orders. */
-static bool order_fits(hf_verifier *v, hf_world *w)
+bool hf_verify_commit(hf_verifier *v, const hf_world *w)
 {
-    if (v->info->shape != HF_SHAPE_AXIOM && !hf_world_sort(v, w))
-        return false;
+    hf_commit c = {.v = v, .w = w};
+
     if (v->info->session_order && !hf_world_keeps_sessions(v, w))
         return false;
     if (v->info->real_time && !hf_world_keeps_time(v, w))
         return false;
-    return writers_come_first(v, w);
-}
-
-bool hf_verify_commit(hf_verifier *v, hf_world *w)
-{
-    hf_commit c = {.v = v, .w = w};
-
     if (v->info->shape == HF_SHAPE_WW)
         return true;
-    if (!order_fits(v, w))
+    if (!writers_come_first(v, w))
         return false;
     if (v->info->shape == HF_SHAPE_W)
         return true;

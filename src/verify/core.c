@@ -86,27 +86,25 @@ static void number_keys(cutter *k)
     c->writers = hf_zeros(k->v, c->n_keys, sizeof(*c->writers));
 }
 
-/* Two writes of one value against the promise of unique values: by one
- * transaction, it is broken; by two, they cannot both have happened. */
+/* Two writes of one value against the promise of unique values, whoever
+ * committed. */
 static void keep_promise(cutter *k)
 {
     const hf_history *h = k->v->h;
-    unsigned *met = hf_zeros(k->v, h->n_values, sizeof(*met));
+    bool *met = hf_zeros(k->v, h->n_values, sizeof(*met));
 
     for (uint32_t i = 0; h->unique_values && i < k->c->n; i++)
         for (hf_op_id op = h->op_first[k->c->txns[i].id];
              op < h->op_first[k->c->txns[i].id + 1]; op++) {
             hf_value_id value;
 
-            if (!hf_op_writes(h, op) ||
-                hf_op_kind_of(h, op) == HF_OP_INCREMENT)
+            if (!hf_op_writes(h, op))
                 continue;
             value = hf_op_written(h, op);
-            if (h->value_type[value] == HF_NIL)
+            if (value == HF_NONE || h->value_type[value] == HF_NIL)
                 continue;
-            k->c->txns[i].excludes |= met[value] & ~(1u << i);
-            k->c->txns[i].broken |= met[value] >> i & 1u;
-            met[value] |= 1u << i;
+            k->c->broken |= met[value];
+            met[value] = true;
         }
 }
 
@@ -114,14 +112,19 @@ static bool register_read(cutter *k, uint32_t i, const hf_item_read *read,
                           hf_op_id own_write, hf_core_read *ret)
 {
     const hf_history *h = k->v->h;
+    unsigned inside = k->inside[read->value];
 
+    /* an increment cannot have read its own result */
+    if (inside == 1u << i && !k->v->facts.is_repeated[read->value] &&
+        hf_op_writes(h, read->op))
+        inside = 0;
     if (own_write != HF_NONE &&
         hf_op_written(h, own_write) == read->value)
         return false;
     if (k->outside[read->value])
         return false;
     if (own_write != HF_NONE ||
-        (!ret->initial && !k->inside[read->value])) {
+        (!ret->initial && !inside)) {
         k->c->txns[i].broken = true;
         return false;
     }

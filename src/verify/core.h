@@ -32,8 +32,6 @@ typedef struct hf_core_txn {
     unsigned before;   /* those that must come before it, if they happened */
     unsigned session;  /* those before it in its session */
     unsigned follows;  /* those whose commit must come before its start */
-    unsigned excludes; /* those that write one of its values, although values
-                          were promised to be unique */
 } hf_core_txn;
 
 /* Masks are of local transaction numbers. */
@@ -43,6 +41,7 @@ typedef struct hf_core {
     hf_core_txn txns[HF_CORE_MOST];
     unsigned *writers;    /* per local key */
     unsigned committed, unknown;
+    bool broken;            /* unique values were promised and are not */
     bool dropped_predicate; /* left something out that might have mattered */
 } hf_core;
 

@@ -435,13 +435,14 @@ bool hf_core_has_order(hf_core *c)
 {
     unsigned maybe = c->unknown;
 
+    if (c->broken)
+        return false;
     for (;;) {
         search s = {.c = c, .in = c->committed | maybe};
         bool broken = false;
 
         for (uint32_t t = 0; t < c->n; t++)
-            broken |= (s.in & 1u << t) &&
-                      (c->txns[t].broken || (c->txns[t].excludes & s.in));
+            broken |= (s.in & 1u << t) && c->txns[t].broken;
         if (!broken && extend(&s))
             return true;
         if (maybe == 0 || c->v->status != HF_OK)

@@ -28,14 +28,14 @@ uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
 hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i)
 {
     hf_op_kind kind = hf_op_kind_of(h, op);
-    hf_item_read r = {h->op_key[op], h->op_value[op], HF_NONE};
+    hf_item_read r = {h->op_key[op], h->op_value[op], HF_NONE, op};
 
     if (kind == HF_OP_INCREMENT) {
         r.value = hf_op_increment(h, op).before;
     } else if (hf_op_has_predicate(kind)) {
         hf_version_ref ref = hf_op_predicate(h, op).results[i];
 
-        r = (hf_item_read){h->value_key[ref.value], ref.value, ref.writer};
+        r = (hf_item_read){h->value_key[ref.value], ref.value, ref.writer, op};
     }
     return r;
 }
@@ -64,8 +64,11 @@ bool hf_facts_writes(const hf_facts *f, hf_txn_id t, hf_key_id key)
 bool hf_facts_is_last(const hf_history *h, const hf_facts *f, hf_txn_id t,
                       hf_value_id value)
 {
-    uint32_t slot = hf_facts_slot(f, t, h->value_key[value]);
+    uint32_t slot;
 
+    if (f->writer[value] == t)
+        return f->is_last[value];
+    slot = hf_facts_slot(f, t, h->value_key[value]);
     return slot != HF_NONE && hf_op_written(h, f->write_op[slot]) == value;
 }
 
@@ -86,6 +89,32 @@ hf_op_id hf_own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op,
     return HF_NONE;
 }
 
+/* An increment that changes nothing: it cannot have read its own result, so
+ * the writes of the value are gone through without it.  O(operations). */
+static hf_origin origin_of_increment(const hf_history *h,
+                                     const hf_item_read *read,
+                                     hf_txn_id *ret_writer)
+{
+    bool initial = hf_value_is_initial(h, read->key, read->value);
+    hf_txn_id found = HF_NONE;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+            if (op == read->op || !hf_op_writes(h, op) ||
+                hf_op_written(h, op) != read->value || found == t)
+                continue;
+            if (found != HF_NONE)
+                return HF_FROM_SEVERAL;
+            found = t;
+        }
+    if (found == HF_NONE)
+        return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
+    if (initial)
+        return HF_FROM_SEVERAL;
+    *ret_writer = found;
+    return HF_FROM_TXN;
+}
+
 hf_origin hf_facts_origin(const hf_history *h, const hf_facts *f,
                           const hf_item_read *read, hf_txn_id *ret_writer)
 {
@@ -95,6 +124,8 @@ hf_origin hf_facts_origin(const hf_history *h, const hf_facts *f,
     *ret_writer = HF_NONE;
     if (f->key_use[read->key] & HF_KEY_BLIND)
         return HF_FROM_SEVERAL;
+    if (hf_op_writes(h, read->op) && hf_op_written(h, read->op) == value)
+        return origin_of_increment(h, read, ret_writer);
     if (read->writer == HF_WRITER_INITIAL)
         return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
     if (f->key_use[read->key] & HF_KEY_LIST) {
@@ -128,10 +159,6 @@ static bool look_at_kinds(hf_verifier *v, uint64_t *ret_writes)
     for (hf_op_id op = 0; op < h->n_ops; op++) {
         hf_op_kind kind = hf_op_kind_of(h, op);
 
-        if (hf_op_has_predicate(kind))
-            f->has_predicates = true;
-        if (kind == HF_OP_SQL)
-            f->has_statements = true;
         if (!hf_op_writes(h, op))
             continue;
         n++;
@@ -177,6 +204,11 @@ static void note_writer(hf_verifier *v, hf_txn_id t, hf_value_id value)
 
     if (value == HF_NONE)
         return;
+    if (f->writer[value] != HF_NONE) {
+        f->is_repeated[value] = true;
+        if (v->h->value_type[value] != HF_NIL)
+            f->repeated = value;
+    }
     if (f->writer[value] == HF_NONE)
         f->writer[value] = t;
     else if (f->writer[value] != t)
@@ -204,8 +236,13 @@ static uint32_t add_writes(hf_verifier *v, hf_txn_id t, uint32_t at,
         }
         f->write_op[slot_of[key]] = op;
     }
-    for (uint32_t i = first; i < at; i++)
+    for (uint32_t i = first; i < at; i++) {
+        hf_value_id value = hf_op_written(h, f->write_op[i]);
+
         slot_of[f->write_key[i]] = HF_NONE;
+        if (value != HF_NONE)
+            f->is_last[value] = true;
+    }
     return at;
 }
 
@@ -250,6 +287,9 @@ bool hf_facts_build(hf_verifier *v)
     if (!look_at_kinds(v, &writes) || !refuse_mixed_keys(v))
         return false;
     f->writer = hf_nones(v, h->n_values, sizeof(*f->writer));
+    f->repeated = HF_NONE;
+    f->is_repeated = hf_zeros(v, h->n_values, sizeof(*f->is_repeated));
+    f->is_last = hf_zeros(v, h->n_values, sizeof(*f->is_last));
     f->write_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
     f->write_key = hf_zeros(v, writes, sizeof(*f->write_key));
     f->write_op = hf_zeros(v, writes, sizeof(*f->write_op));

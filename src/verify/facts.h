@@ -22,13 +22,16 @@ struct hf_verifier;
 typedef struct hf_facts {
     /* per value: the one transaction that writes it, HF_NONE, HF_SEVERAL */
     hf_txn_id *writer;
+    bool *is_last;    /* per value: the last write of somebody's */
+    bool *is_repeated; /* per value: by more than one operation */
     uint8_t *key_use;
     /* the keys a transaction writes, ascending, each with its last write:
      * write_first[t] .. write_first[t+1]-1 */
     uint32_t *write_first;
     hf_key_id *write_key;
     hf_op_id *write_op;
-    bool has_lists, has_predicates, has_statements;
+    bool has_lists;
+    hf_value_id repeated; /* a value (not nil) written twice, or HF_NONE */
 } hf_facts;
 
 /* False: budget spent, or a key both appended to and written. */
@@ -59,6 +62,7 @@ typedef struct hf_item_read {
     hf_key_id key;
     hf_value_id value;
     hf_txn_id writer; /* as recorded: HF_NONE, HF_WRITER_INITIAL */
+    hf_op_id op;
 } hf_item_read;
 
 /* The items an operation read: one for reads (none if the result was not

@@ -20,11 +20,11 @@ typedef struct reader {
     hf_txn_id *seen_source;
 } reader;
 
-static void name_read(const hf_verifier *v, hf_txn_id t, hf_key_id key,
-                      hf_label *ret_txn, hf_label *ret_key)
+static bool refuse_read(hf_verifier *v, hf_txn_id t, hf_key_id key,
+                        const char *what)
 {
-    *ret_txn = hf_label_txn(v->h, t);
-    *ret_key = hf_label_key(v->h, key);
+    return hf_refuse(v, "%s reads %s of key %s", hf_label_txn(v->h, t).text,
+                     what, hf_label_key(v->h, key).text);
 }
 
 /* The entry of `sources` for a read, or NULL. */
@@ -95,18 +95,14 @@ static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
     const hf_source *entry = entry_of(v, op, index);
     hf_txn_id writer;
     hf_origin origin = hf_facts_origin(v->h, &v->facts, read, &writer);
-    hf_label reads, key;
 
-    name_read(v, t, read->key, &reads, &key);
     if (origin == HF_FROM_NOBODY)
-        return hf_refuse(v, "%s reads a value of key %s that nobody wrote",
-                         reads.text, key.text);
+        return refuse_read(v, t, read->key, "a value that nobody wrote");
     if (origin == HF_FROM_SEVERAL) {
         if (!entry)
-            return hf_refuse(v,
-                             "%s reads a value of key %s with several "
-                             "possible sources and the witness names none",
-                             reads.text, key.text);
+            return refuse_read(v, t, read->key,
+                               "a value that several wrote, and the witness "
+                               "does not say which,");
         writer = entry->writer;
     } else if (entry && entry->writer != writer) {
         return hf_refuse(v, "the witness names a source for operation %u "
@@ -117,18 +113,15 @@ static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
     if (writer == HF_NONE)
         return true;
     if (writer == t)
-        return hf_refuse(v, "%s reads its own later write of key %s",
-                         reads.text, key.text);
+        return refuse_read(v, t, read->key, "its own later write");
     if (r->w->place[writer] == HF_NONE)
-        return hf_refuse(v, "%s reads key %s from %s, which is not in the "
-                            "order (aborted read)",
-                         reads.text, key.text,
-                         hf_label_txn(v->h, writer).text);
+        return refuse_read(v, t, read->key,
+                           "the version of a transaction that is not in the "
+                           "order (aborted read)");
     if (!hf_facts_is_last(v->h, &v->facts, writer, read->value))
-        return hf_refuse(v, "%s reads a version of key %s that %s "
-                            "overwrote itself (intermediate read)",
-                         reads.text, key.text,
-                         hf_label_txn(v->h, writer).text);
+        return refuse_read(v, t, read->key,
+                           "a version that its writer overwrote itself "
+                           "(intermediate read)");
     return true;
 }
 
@@ -136,14 +129,11 @@ static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
 static bool check_own(reader *r, hf_txn_id t, const hf_item_read *read)
 {
     hf_verifier *v = r->v;
-    hf_label reads, key;
 
     if (hf_op_written(v->h, r->own_op[read->key]) == read->value &&
         (read->writer == HF_NONE || read->writer == t))
         return true;
-    name_read(v, t, read->key, &reads, &key);
-    return hf_refuse(v, "%s does not read its own last write of key %s",
-                     reads.text, key.text);
+    return refuse_read(v, t, read->key, "something else than its own write");
 }
 
 static bool keep(reader *r, hf_txn_id t, hf_op_id op, hf_key_id key,
@@ -154,9 +144,7 @@ static bool keep(reader *r, hf_txn_id t, hf_op_id op, hf_key_id key,
 
     if (v->info->internal && r->seen_stamp[key] == t &&
         r->seen_source[key] != source)
-        return hf_refuse(v, "%s reads two versions of key %s",
-                         hf_label_txn(v->h, t).text,
-                         hf_label_key(v->h, key).text);
+        return refuse_read(v, t, key, "two versions");
     r->seen_stamp[key] = t;
     r->seen_source[key] = source;
     HF_ASSERT(w->n_reads < w->cap_reads);
@@ -196,10 +184,7 @@ static bool take_read(reader *r, hf_txn_id t, hf_op_id op, uint32_t index)
 
         if (hf_facts_origin(v->h, &v->facts, &read, &ignored) ==
             HF_FROM_NOBODY)
-            return hf_refuse(v, "%s reads a value of key %s that nobody "
-                                "wrote",
-                             hf_label_txn(v->h, t).text,
-                             hf_label_key(v->h, read.key).text);
+            return refuse_read(v, t, read.key, "a value that nobody wrote");
     }
     return source == HF_SEVERAL || keep(r, t, op, read.key, source);
 }
@@ -282,39 +267,20 @@ static bool keeps_certificate(hf_verifier *v, const hf_world *w)
     return true;
 }
 
-/* The promise of unique values: nothing but nil is installed twice, unless by
- * an increment, which does not choose its value. */
-static bool keeps_promise(hf_verifier *v, const hf_world *w)
+static bool keeps_promise(hf_verifier *v)
 {
-    const hf_history *h = v->h;
-    bool *met;
+    hf_value_id value = v->facts.repeated;
 
-    if (!h->unique_values)
-        return true;
-    met = hf_zeros(v, h->n_values, sizeof(*met));
-    for (hf_op_id op = 0, t = 0; op < h->n_ops; op++) {
-        hf_value_id value;
-
-        while (op >= h->op_first[t + 1])
-            t++;
-        if (w->place[t] == HF_NONE || !hf_op_writes(h, op) ||
-            hf_op_kind_of(h, op) == HF_OP_INCREMENT)
-            continue;
-        value = hf_op_written(h, op);
-        if (value == HF_NONE || h->value_type[value] == HF_NIL)
-            continue;
-        if (met[value])
-            return hf_refuse(v, "a value of key %s is written twice, against "
-                                "the promise of unique values",
-                             hf_label_key(h, h->op_key[op]).text);
-        met[value] = true;
-    }
-    return true;
+    return !v->h->unique_values || value == HF_NONE ||
+           hf_refuse(v,
+                     "a value of key %s is written twice, against the "
+                     "promise of unique values",
+                     hf_label_key(v->h, v->h->value_key[value]).text);
 }
 
 bool hf_world_build(hf_verifier *v, hf_world *w)
 {
-    return check_entries(v) && keeps_promise(v, w) &&
+    return check_entries(v) && keeps_promise(v) &&
            keeps_certificate(v, w) && hf_world_build_lists(v, w) &&
            take_reads(v, w);
 }

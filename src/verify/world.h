@@ -51,11 +51,6 @@ static inline int64_t hf_world_age(const hf_world *w, hf_txn_id source)
     return source == HF_NONE ? -1 : (int64_t)w->place[source];
 }
 
-/* Puts the world in an order in which sources come before their readers (and
- * sessions are kept where the level has them), with the same version orders;
- * refuses if there is none.  See sort.c. */
-bool hf_world_sort(hf_verifier *v, hf_world *w);
-
 /* Lists (lists.c): all of a world's sequences, and what they make of every
  * list that was read. */
 bool hf_world_build_lists(hf_verifier *v, hf_world *w);
@@ -66,6 +61,6 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
                         hf_txn_id *ret_source);
 
 /* The check of commit orders, in commit.c. */
-bool hf_verify_commit(hf_verifier *v, hf_world *w);
+bool hf_verify_commit(hf_verifier *v, const hf_world *w);
 
 #endif
