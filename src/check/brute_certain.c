@@ -307,7 +307,7 @@ void hf_brute_certain_edges(const hf_brute_case *c, const hf_level_info *level,
             continue;
         if (r->item)
             add_item_edges(&b, r, source);
-        if (r->predicate)
+        else
             add_predicate_edges(&b, r, source);
     }
     hf_free(b.before);

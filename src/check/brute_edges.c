@@ -13,7 +13,9 @@
  *   prw  i looked at a version of x that is before j's, and j's changes the
  *        matches
  *
- * A read of an own write is not in the case, so it makes no edge.
+ * The last two are for entries of a version set that were not returned; a row
+ * that was returned is an item that was read.  A read of an own write is not
+ * in the case, so it makes no edge.
  */
 #include "check/brute.h"
 
@@ -97,7 +99,7 @@ void hf_brute_world_read(const hf_brute_case *c, hf_brute_world *w, uint32_t r)
     w->from[r] = 0;
     if (c->reads.at[r].item)
         item_edges(c, w, r);
-    if (c->reads.at[r].predicate)
+    else
         predicate_edges(c, w, r);
 }
 

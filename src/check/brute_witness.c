@@ -5,7 +5,8 @@
  *                   start before commit; i W j: i's commit before j's start;
  *                   i A j: i's start before j's commit.  A cycle of these is
  *                   a cycle of W ; A?, and the world has none.
- *   commit order    the order of the world itself
+ *   commit order    a topological order of W; where the level is defined by a
+ *                   commit order, or is read-uncommitted, the world's own
  *
  * Each keeps the version orders of the world, because they contain ww.
  */
@@ -58,10 +59,10 @@ static hf_relation w_and_a(const hf_brute_world *w, const hf_level_info *level,
     return r;
 }
 
-static void serial_order(const hf_brute_case *c, const hf_brute_world *w,
-                         const hf_level_info *level, uint32_t *ret_order)
+/* A topological order of r, which holds ww. */
+static void order_by(const hf_brute_case *c, const hf_brute_world *w,
+                     hf_relation r, uint32_t *ret_order)
 {
-    hf_relation r = w_and_a(w, level, true, level->shape == HF_SHAPE_SERIAL);
     schedule s = {.n = w->n, .present = w->committed};
 
     for (unsigned i = 0; i < c->n_nodes; i++)
@@ -163,12 +164,19 @@ void hf_brute_witness_valid(const hf_brute_case *c, const hf_brute_world *w,
     case HF_SHAPE_SERIAL:
     case HF_SHAPE_ITEM:
         witness->kind = HF_WITNESS_SERIAL;
-        serial_order(c, w, level, witness->order);
+        order_by(c, w, w_and_a(w, level, true, level->shape == HF_SHAPE_SERIAL),
+                 witness->order);
         break;
     case HF_SHAPE_SNAPSHOT:
         witness->kind = HF_WITNESS_SNAPSHOT;
         witness->n_order = 2u * w->n;
         snapshot_order(c, w, level, witness->order);
+        break;
+    case HF_SHAPE_W:
+    case HF_SHAPE_OTV:
+    case HF_SHAPE_SINGLE:
+        witness->kind = HF_WITNESS_COMMIT;
+        order_by(c, w, w_and_a(w, level, false, false), witness->order);
         break;
     default:
         witness->kind = HF_WITNESS_COMMIT;

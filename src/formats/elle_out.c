@@ -443,6 +443,28 @@ static hf_status check_order(writer *w, const event *events)
     return st;
 }
 
+/* Writes them, but for the last one of a session that was given up: an
+ * invocation without an end says the same. */
+static void put_events(const writer *w, event *events)
+{
+    const hf_history *h = w->h;
+    uint64_t index = 0, last = 0;
+
+    for (size_t i = 0; i < 2 * (size_t)h->n_txns; i++) {
+        event *e = &events[i];
+        hf_session_id s = h->txn_session[e->txn];
+
+        if (e->type == HF_JEPSEN_INFO && w->times &&
+            h->session_txns[h->session_first[s + 1] - 1] == e->txn)
+            continue;
+        /* any time before the next event will do */
+        if (e->phase == PHASE_GIVEN_UP && last + 1 < e->time)
+            e->time = last + 1;
+        last = e->time;
+        put_event(w, e, index++);
+    }
+}
+
 hf_status hf_elle_export(const hf_history *h, hf_out *out, bool json,
                          hf_error *err)
 {
@@ -458,8 +480,8 @@ hf_status hf_elle_export(const hf_history *h, hf_out *out, bool json,
     if (h->n_txns > 0)
         qsort(events, 2 * (size_t)h->n_txns, sizeof(*events), by_time);
     st = check_order(&w, events);
-    for (size_t i = 0; st == HF_OK && i < 2 * (size_t)h->n_txns; i++)
-        put_event(&w, &events[i], i);
+    if (st == HF_OK)
+        put_events(&w, events);
     hf_free(events);
     return st;
 }

@@ -236,10 +236,13 @@ static hf_status add_txn(hf_jepsen *j, hf_session_id session,
         [HF_JEPSEN_FAIL] = HF_ABORTED,
         [HF_JEPSEN_INFO] = HF_UNKNOWN_OUTCOME};
     const hf_jepsen_event *last = completion ? completion : invocation;
-    hf_jepsen_done done = {invocation, completion, outcomes[last->type]};
+    hf_jepsen_done done = {invocation, completion, HF_UNKNOWN_OUTCOME};
     hf_jepsen_times times = {.begin = begin, .end = end};
     hf_txn_id t = hf_builder_txn(j->b, session);
 
+    if (!last)
+        HF_BUG("a transaction without an event");
+    done.outcome = outcomes[last->type];
     if (hf_builder_failed(j->b))
         return HF_OK; /* hf_builder_finish() reports it */
     hf_builder_outcome(j->b, t, done.outcome);

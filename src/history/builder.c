@@ -399,14 +399,24 @@ static hf_key_id find_key(hf_builder *b, hf_string_id table, uint8_t type,
     return slot->id;
 }
 
+static void grow_small_keys(hf_builder *b, uint32_t key)
+{
+    uint32_t n = b->n_small_keys ? b->n_small_keys : 64;
+
+    while (n <= key)
+        n *= 2;
+    b->small_keys = hf_realloc(b->small_keys, n * sizeof(hf_key_id));
+    memset(b->small_keys + b->n_small_keys, 0xff,
+           (n - b->n_small_keys) * sizeof(hf_key_id));
+    b->n_small_keys = n;
+}
+
 hf_key_id hf_builder_key_int(hf_builder *b, int64_t key)
 {
     if (key < 0 || key >= SMALL_KEYS)
         return find_key(b, HF_NONE, HF_INT, key);
-    if (!b->small_keys) {
-        b->small_keys = HF_NEW_ARRAY(hf_key_id, SMALL_KEYS);
-        memset(b->small_keys, 0xff, SMALL_KEYS * sizeof(hf_key_id));
-    }
+    if (key >= b->n_small_keys)
+        grow_small_keys(b, (uint32_t)key);
     if (b->small_keys[key] == HF_NONE) {
         hf_key_id id = add_key(b, HF_NONE, HF_INT, key);
 

@@ -39,7 +39,8 @@ struct hf_builder {
     HF_VEC(hf_txn_id) serial;
 
     hf_index strings, keys, values;
-    hf_key_id *small_keys; /* plain integer keys 0 .. SMALL_KEYS-1 */
+    hf_key_id *small_keys; /* plain integer keys below n_small_keys */
+    uint32_t n_small_keys;
     hf_map session_numbers, session_texts;
 
     hf_txn_id *op_txn; /* only once operations came interleaved */

@@ -20,8 +20,11 @@ uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
         return h->op_value[op] != HF_NONE;
     if (kind == HF_OP_INCREMENT)
         return hf_op_increment(h, op).before != HF_NONE;
-    if (hf_op_has_predicate(kind))
-        return hf_op_predicate(h, op).n_results;
+    if (hf_op_has_predicate(kind)) {
+        hf_predicate p = hf_op_predicate(h, op);
+
+        return p.n_versions + p.n_results;
+    }
     return 0;
 }
 
@@ -33,7 +36,9 @@ hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i)
     if (kind == HF_OP_INCREMENT) {
         r.value = hf_op_increment(h, op).before;
     } else if (hf_op_has_predicate(kind)) {
-        hf_version_ref ref = hf_op_predicate(h, op).results[i];
+        hf_predicate p = hf_op_predicate(h, op);
+        hf_version_ref ref = i < p.n_versions ? p.versions[i]
+                                              : p.results[i - p.n_versions];
 
         r = (hf_item_read){h->value_key[ref.value], ref.value, ref.writer, op};
     }
@@ -159,6 +164,7 @@ static bool look_at_kinds(hf_verifier *v, uint64_t *ret_writes)
     for (hf_op_id op = 0; op < h->n_ops; op++) {
         hf_op_kind kind = hf_op_kind_of(h, op);
 
+        f->has_predicates |= hf_op_has_predicate(kind);
         if (!hf_op_writes(h, op))
             continue;
         n++;

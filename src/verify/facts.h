@@ -31,6 +31,8 @@ typedef struct hf_facts {
     hf_key_id *write_key;
     hf_op_id *write_op;
     bool has_lists;
+    bool has_predicates;
+    struct hf_sets *sets; /* kept by predicate.c */
     hf_value_id repeated; /* a value (not nil) written twice, or HF_NONE */
 } hf_facts;
 
@@ -65,9 +67,10 @@ typedef struct hf_item_read {
     hf_op_id op;
 } hf_item_read;
 
-/* The items an operation read: one for reads (none if the result was not
- * recorded) and for increments with a result, the rows returned by a
- * predicate operation. */
+/* What an operation read: one item for reads (none if the result was not
+ * recorded) and for increments with a result; for a predicate operation the
+ * entries of its version set, then its rows (hf_look_at() tells them apart).
+ */
 uint32_t hf_item_reads(const hf_history *h, hf_op_id op);
 hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i);
 

@@ -38,6 +38,7 @@ typedef struct generator {
     hf_keys keys;
     bool few_values;            /* equal values are wanted */
     bool serial;                /* the store has a serial order */
+    bool needs_writers;         /* keep txn_of */
     bool replicated, snapshots; /* so is the store, it has such */
 
     client *clients;

@@ -248,6 +248,8 @@ static void begin(generator *g, uint32_t i)
     client *c = &g->clients[i];
 
     c->number = hf_store_begin(g->s, i);
+    if (g->needs_writers)
+        hf_vec_push(&g->txn_of, HF_NONE);
     c->running = true;
     c->left = o->min_ops;
     if (o->max_ops > o->min_ops)
@@ -364,11 +366,24 @@ static void start_clients(generator *g)
     }
 }
 
+/* Makes room for what will come, or for a good part of it. */
+static void expect(const hf_generate_options *o, hf_builder *b)
+{
+    const double most = (double)((uint64_t)1 << 27);
+    double txns = (double)o->transactions;
+    double choices = txns * ((double)o->min_ops + o->max_ops) / 2;
+    double writes = choices * (100 - o->read_percent) / 100;
+    double ops = choices * (100 + o->rmw_percent) / 100;
+
+    txns = fmin(txns, most);
+    ops = fmin(ops * 1.01, most);
+    writes = fmin(writes * 1.01, most);
+    hf_bulk_expect(b, (uint64_t)ops, (uint64_t)txns, (uint64_t)writes + o->keys,
+                   o->certificate ? (uint64_t)writes : 0);
+}
+
 static void start(generator *g, const hf_generate_options *o, hf_builder *b)
 {
-    double ops = (double)o->transactions * ((double)o->min_ops + o->max_ops) /
-                 2 * (100 + o->rmw_percent) / 100;
-    double written = ops * (100 - o->read_percent) / 100;
     hf_store_options so = {.level = o->level,
                            .bug = o->bug,
                            .bug_percent = o->bug_percent,
@@ -385,16 +400,11 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
     g->few_values =
         !o->unique_values && o->bug != HF_BUG_LOCK_SKIPPED_WHEN_UNCHANGED;
     g->serial = o->certificate && hf_level_implies(o->level, HF_SERIALIZABLE);
-    if (o->workload == HF_WORKLOAD_PREDICATE || o->bug == HF_BUG_DIRTY_WRITE) {
-        hf_vec_reserve(&g->txn_of, o->transactions + 1);
-        for (uint64_t i = 0; i < o->transactions; i++)
-            hf_vec_push(&g->txn_of, HF_NONE);
-    }
+    g->needs_writers =
+        o->workload == HF_WORKLOAD_PREDICATE || o->bug == HF_BUG_DIRTY_WRITE;
     g->replicated = hf_store_is_replicated(g->s);
     g->snapshots = hf_store_has_snapshots(g->s);
-    hf_bulk_expect(b, (uint64_t)(ops * 1.01), o->transactions,
-                   (uint64_t)(written * 1.01) + o->keys,
-                   o->certificate ? (uint64_t)written : 0);
+    expect(o, b);
     hf_builder_unique_values(b, o->unique_values);
     if (o->times)
         hf_builder_time_unit(b, HF_TIME_UNIT_EVENT);

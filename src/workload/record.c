@@ -174,7 +174,7 @@ void hf_record(generator *g, uint32_t i, hf_outcome outcome,
                               g->o->times ? c->begin + c->skew : HF_TIME_NONE,
                               g->clock + c->skew);
 
-    if (g->txn_of.at)
+    if (g->needs_writers)
         g->txn_of.at[c->number] = t;
     record_ops(g, i, t);
     if (g->o->certificate && outcome != HF_ABORTED &&

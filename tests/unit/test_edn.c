@@ -102,8 +102,9 @@ static void test_text(void **state)
     assert_scalar("\"a b\"", HF_TEXT, "a b");
     assert_scalar("\"\"", HF_TEXT, "");
     assert_scalar("\"q\\\"\\\\\\n\\t\"", HF_TEXT, "q\"\\\n\t");
-    assert_scalar("\"\\u00e9\\u20ac\\101\"", HF_TEXT, "\xc3\xa9\xe2\x82\xac"
-                                                      "A");
+    assert_scalar("\"\\u00e9\\u20ac\\101\"", HF_TEXT,
+                  "\xc3\xa9\xe2\x82\xac"
+                  "A");
     assert_scalar("\"\\ud83d\\ude00\"", HF_TEXT, "\xf0\x9f\x98\x80");
     assert_scalar("\"\xc3\xa9\"", HF_TEXT, "\xc3\xa9");
     assert_scalar(":key", HF_TEXT, "key");
@@ -257,14 +258,10 @@ static void test_truncation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_ignored),
-        cmocka_unit_test(test_collections),
-        cmocka_unit_test(test_unbalanced),
-        cmocka_unit_test(test_line_of_error),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_text),
+        cmocka_unit_test(test_ignored),    cmocka_unit_test(test_collections),
+        cmocka_unit_test(test_unbalanced), cmocka_unit_test(test_line_of_error),
+        cmocka_unit_test(test_depth),      cmocka_unit_test(test_truncation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

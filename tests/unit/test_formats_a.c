@@ -771,7 +771,7 @@ static void remove_directory(const char *path)
 
 static void check_cobra(const char *from, const char *text, const char *wanted)
 {
-    char base[] = "/tmp/hf-test-XXXXXX", path[64];
+    char base[] = P_tmpdir "/hf-test-XXXXXX", path[64];
     hf_history *h = import_text(from, text), *again = NULL;
     hf_error err;
 

@@ -36,7 +36,8 @@ static int set_up(void **state)
 
     if (!p)
         return -1;
-    (void)snprintf(p->directory, sizeof(p->directory), "/tmp/hf-test-XXXXXX");
+    (void)snprintf(p->directory, sizeof(p->directory),
+                   P_tmpdir "/hf-test-XXXXXX");
     if (!mkdtemp(p->directory))
         return -1;
     (void)snprintf(p->file, sizeof(p->file), "%s/input", p->directory);

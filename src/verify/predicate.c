@@ -1,0 +1,242 @@
+/* predicate.c: see predicate.h.
+ *
+ * To find the entry of a key in a set, the sets of one operation at a time
+ * are spread over two arrays indexed by key.  O(entries) for an operation.
+ */
+#include "verify/predicate.h"
+
+#include "history/extra.h"
+
+/* The sets of one operation; in facts.sets. */
+struct hf_sets {
+    hf_op_id op; /* whose sets are spread out */
+    hf_predicate p;
+    const hf_condition *condition;
+    const hf_condition **compiled; /* per string id */
+    bool aggregate, two_versions, unknown;
+    /* per key: the operation that has an entry, and its index */
+    hf_op_id *version_op, *row_op;
+    uint32_t *version_at, *row_at;
+};
+
+static struct hf_sets *sets_of(hf_verifier *v)
+{
+    uint32_t n_keys = v->h->n_keys;
+    struct hf_sets *s = v->facts.sets;
+
+    if (s)
+        return s;
+    s = v->facts.sets = hf_zeros(v, 1, sizeof(*s));
+    s->op = HF_NONE;
+    s->compiled = hf_zeros(v, v->h->n_strings, sizeof(*s->compiled));
+    s->version_op = hf_nones(v, n_keys, sizeof(*s->version_op));
+    s->version_at = hf_nones(v, n_keys, sizeof(*s->version_at));
+    s->row_op = hf_nones(v, n_keys, sizeof(*s->row_op));
+    s->row_at = hf_nones(v, n_keys, sizeof(*s->row_at));
+    return s;
+}
+
+const hf_condition *hf_predicate_condition(hf_verifier *v, hf_op_id op)
+{
+    struct hf_sets *s = sets_of(v);
+    hf_string_id text = hf_op_predicate(v->h, op).condition;
+
+    if (text == HF_NONE) /* compiled[] has one entry more than strings */
+        text = v->h->n_strings;
+    if (!s->compiled[text])
+        s->compiled[text] = hf_condition_compile(
+            &v->arena,
+            text == v->h->n_strings ? HF_STR("true") : hf_string(v->h, text));
+    return s->compiled[text];
+}
+
+hf_match hf_predicate_match(hf_verifier *v, const hf_condition *c,
+                            hf_value_id value)
+{
+    if (value == HF_NONE)
+        return HF_MATCH_UNKNOWN;
+    return hf_condition_holds(c, hf_value_scalar(v->h, value));
+}
+
+static bool is_same(const hf_version_ref *a, const hf_version_ref *b)
+{
+    return a->value == b->value &&
+           (a->writer == b->writer || a->writer == HF_NONE ||
+            b->writer == HF_NONE);
+}
+
+/* Spreads one set; false if it has two versions of a key. */
+static bool spread(const hf_history *h, hf_op_id op,
+                   const hf_version_ref *set, uint32_t n, hf_op_id *stamp,
+                   uint32_t *at)
+{
+    bool fine = true;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_key_id key = h->value_key[set[i].value];
+
+        if (stamp[key] == op) {
+            fine &= is_same(&set[at[key]], &set[i]);
+            continue;
+        }
+        stamp[key] = op;
+        at[key] = i;
+    }
+    return fine;
+}
+
+static struct hf_sets *open_sets(hf_verifier *v, hf_op_id op)
+{
+    struct hf_sets *s = sets_of(v);
+    hf_op_kind kind = hf_op_kind_of(v->h, op);
+
+    if (s->op == op)
+        return s;
+    s->op = op;
+    s->p = hf_op_predicate(v->h, op);
+    s->condition = hf_predicate_condition(v, op);
+    s->aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
+    s->two_versions = !spread(v->h, op, s->p.versions, s->p.n_versions,
+                              s->version_op, s->version_at);
+    s->two_versions |= !spread(v->h, op, s->p.results, s->p.n_results,
+                               s->row_op, s->row_at);
+    s->unknown = !s->p.has_version_set;
+    for (uint32_t i = 0; i < s->p.n_versions; i++)
+        s->unknown |= hf_predicate_match(v, s->condition,
+                                         s->p.versions[i].value) ==
+                      HF_MATCH_UNKNOWN;
+    for (uint32_t i = 0; i < s->p.n_results; i++)
+        s->unknown |= hf_predicate_match(v, s->condition,
+                                         s->p.results[i].value) ==
+                      HF_MATCH_UNKNOWN;
+    return s;
+}
+
+/* Every row satisfies the condition and is the version looked at; every
+ * version that satisfies it is there. */
+static bool rows_agree(hf_verifier *v, const struct hf_sets *s)
+{
+    const hf_history *h = v->h;
+
+    for (uint32_t i = 0; i < s->p.n_results; i++) {
+        const hf_version_ref *row = &s->p.results[i];
+        hf_key_id key = h->value_key[row->value];
+
+        if (hf_predicate_match(v, s->condition, row->value) != HF_MATCH_YES ||
+            (s->version_op[key] == s->op &&
+             !is_same(&s->p.versions[s->version_at[key]], row)))
+            return false;
+    }
+    for (uint32_t i = 0; i < s->p.n_versions; i++) {
+        hf_value_id value = s->p.versions[i].value;
+
+        if (hf_predicate_match(v, s->condition, value) == HF_MATCH_YES &&
+            s->row_op[h->value_key[value]] != s->op)
+            return false;
+    }
+    return true;
+}
+
+/* ---- aggregates ---------------------------------------------------------- */
+
+typedef struct total {
+    int64_t n, sum, least, most;
+    bool unclear; /* not all integers, or an overflow */
+} total;
+
+static total add_up(hf_verifier *v, const struct hf_sets *s)
+{
+    hf_str column = s->p.n_columns > 0 ? hf_string(v->h, s->p.columns[0])
+                                       : HF_STR("value");
+    total t = {0};
+
+    for (uint32_t i = 0; i < s->p.n_versions; i++) {
+        hf_value_id value = s->p.versions[i].value;
+        hf_scalar x;
+
+        if (s->version_at[v->h->value_key[value]] != i ||
+            hf_predicate_match(v, s->condition, value) != HF_MATCH_YES)
+            continue;
+        if (!hf_condition_column(hf_value_scalar(v->h, value), column, &x)) {
+            t.unclear = true;
+            continue;
+        }
+        if (x.type == HF_NIL)
+            continue;
+        if (x.type != HF_INT ||
+            __builtin_add_overflow(t.sum, x.number, &t.sum))
+            t.unclear = true;
+        t.least = t.n == 0 || x.number < t.least ? x.number : t.least;
+        t.most = t.n == 0 || x.number > t.most ? x.number : t.most;
+        t.n++;
+    }
+    return t;
+}
+
+static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)
+{
+    hf_op_kind kind = hf_op_kind_of(v->h, s->op);
+    hf_scalar given = s->p.result;
+    total t = add_up(v, s);
+    int64_t expected = kind == HF_OP_COUNT_ROWS ? t.n
+                       : kind == HF_OP_SUM      ? t.sum
+                       : kind == HF_OP_MIN      ? t.least
+                                                : t.most;
+
+    if (!s->p.has_result_set)
+        return HF_SET_FINE;
+    if (t.unclear || (given.type != HF_INT && given.type != HF_NIL))
+        return HF_SET_UNKNOWN;
+    if (kind != HF_OP_COUNT_ROWS && t.n == 0) /* nil; a sum may be 0 */
+        return given.type == HF_NIL || given.number == 0 ? HF_SET_FINE
+                                                         : HF_SET_MISMATCH;
+    return given.type == HF_INT && given.number == expected ? HF_SET_FINE
+                                                            : HF_SET_MISMATCH;
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+hf_set_fault hf_predicate_judge(hf_verifier *v, hf_op_id op)
+{
+    const struct hf_sets *s = open_sets(v, op);
+
+    if (s->two_versions)
+        return HF_SET_TWO_VERSIONS;
+    if (s->unknown)
+        return HF_SET_UNKNOWN;
+    if (s->aggregate)
+        return judge_aggregate(v, s);
+    return !s->p.has_result_set || rows_agree(v, s) ? HF_SET_FINE
+                                                    : HF_SET_MISMATCH;
+}
+
+hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i)
+{
+    const struct hf_sets *s;
+    hf_key_id key;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(v->h, op)))
+        return HF_LOOK_ITEM;
+    s = open_sets(v, op);
+    if (i >= s->p.n_versions) {
+        i -= s->p.n_versions;
+        key = v->h->value_key[s->p.results[i].value];
+        return s->aggregate || s->row_at[key] != i ||
+                       s->version_op[key] == op
+                   ? HF_LOOK_SKIP
+                   : HF_LOOK_ITEM;
+    }
+    key = v->h->value_key[s->p.versions[i].value];
+    if (s->version_at[key] != i)
+        return HF_LOOK_SKIP;
+    if (!s->aggregate && s->p.has_result_set)
+        return s->row_op[key] == op ? HF_LOOK_ITEM : HF_LOOK_VIEW;
+    switch (hf_predicate_match(v, s->condition, s->p.versions[i].value)) {
+    case HF_MATCH_YES:
+        return HF_LOOK_ITEM;
+    case HF_MATCH_NO:
+        return HF_LOOK_VIEW;
+    default:
+        return HF_LOOK_SKIP;
+    }
+}
