@@ -146,7 +146,7 @@ static hf_status add_write(hf_brute_case *c, hf_txn_id t, hf_op_id op,
     k->list = w.append;
     if (value == HF_NONE)
         k->opaque = true;
-    if (!w.kept && h->txn_outcome[t] != HF_ABORTED)
+    if (!w.kept)
         k->removed_writer = true;
     if (value != HF_NONE) {
         link = &c->first_equal[value];

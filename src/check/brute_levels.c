@@ -203,22 +203,21 @@ static bool axiom_holds(const hf_brute_case *c, const hf_brute_world *w,
 
 /* ---- INT ---------------------------------------------------------------- */
 
-/* Two looks at one key by one transaction without an own write between must
- * have seen one version.  A row that a condition did not return says only
- * that the version there did not satisfy it. */
+/* Two looks at one key by one transaction, with no own write before either.
+ * Two items must be one version.  An entry that was not returned says that the
+ * version there did not satisfy its condition, so neither may the item. */
 static bool agree(const hf_brute_case *c, const hf_brute_world *w, uint32_t i,
                   uint32_t j)
 {
     const hf_brute_read *a = &c->reads.at[i], *b = &c->reads.at[j];
-    unsigned x = w->source[i], y = w->source[j];
-    bool a_allows_y, b_allows_x;
 
-    if (x == y)
-        return true;
-    /* could the other's version stand in for this one's? */
-    a_allows_y = !a->item && !((a->matches >> y) & 1u);
-    b_allows_x = !b->item && !((b->matches >> x) & 1u);
-    return a_allows_y || b_allows_x;
+    if (a->item && b->item)
+        return w->source[i] == w->source[j];
+    if (a->item)
+        return !(b->matches >> w->source[i] & 1u);
+    if (b->item)
+        return !(a->matches >> w->source[j] & 1u);
+    return true;
 }
 
 static bool repeated_reads_agree(const hf_brute_case *c,

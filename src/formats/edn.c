@@ -30,6 +30,8 @@ void hf_edn_init(hf_edn *e, const char *text, size_t length)
     e->start = e->at = text;
     e->end = text + length;
     e->failed = false;
+    e->seen = e->seen_end = NULL;
+    e->seen_kind = HF_EDN_END;
     e->depth = 0;
     e->next_scratch = 0;
     for (int i = 0; i < 4; i++)
@@ -55,6 +57,7 @@ bool hf_edn_fail(hf_edn *e, const char *format, ...)
     va_end(args);
     (void)hf_fail_line(&e->err, hf_line_of(e->start, e->at), "%s", text);
     e->at = e->end; /* nothing more will be read */
+    e->seen = NULL;
     return false;
 }
 
@@ -73,20 +76,51 @@ bool hf_edn_expected(hf_edn *e, const char *what)
                        hf_quote(quoted, sizeof(quoted), e->at, n));
 }
 
+/* Classes of bytes; the others are parts of tokens. */
+#define SPACE 1u
+#define DELIMITER 2u
+#define DIGIT 4u
+#define LETTER 8u
+
+#define NUMERAL(c) [(c)] = DIGIT
+#define FIVE_LETTERS(c)                                                        \
+    [(c)] = LETTER, [(c) + 1] = LETTER, [(c) + 2] = LETTER,                    \
+    [(c) + 3] = LETTER, [(c) + 4] = LETTER
+
+static const uint8_t classes[256] = {
+    [' '] = SPACE,     ['\n'] = SPACE,    [','] = SPACE,     ['\t'] = SPACE,
+    ['\r'] = SPACE,    ['\f'] = SPACE,    ['['] = DELIMITER, [']'] = DELIMITER,
+    ['{'] = DELIMITER, ['}'] = DELIMITER, ['('] = DELIMITER, [')'] = DELIMITER,
+    ['"'] = DELIMITER, [';'] = DELIMITER, NUMERAL('0'),      NUMERAL('1'),
+    NUMERAL('2'),      NUMERAL('3'),      NUMERAL('4'),      NUMERAL('5'),
+    NUMERAL('6'),      NUMERAL('7'),      NUMERAL('8'),      NUMERAL('9'),
+    FIVE_LETTERS('a'), FIVE_LETTERS('f'), FIVE_LETTERS('k'), FIVE_LETTERS('p'),
+    FIVE_LETTERS('u'), ['z'] = LETTER,    FIVE_LETTERS('A'), FIVE_LETTERS('F'),
+    FIVE_LETTERS('K'), FIVE_LETTERS('P'), FIVE_LETTERS('U'), ['Z'] = LETTER,
+};
+
 static inline bool is_space(char c)
 {
-    return c == ' ' || c == '\n' || c == ',' || c == '\t' || c == '\r' ||
-           c == '\f';
+    return classes[(unsigned char)c] & SPACE;
 }
 
 /* Ends a number, a keyword or a symbol. */
 static inline bool is_delimiter(char c)
 {
-    return is_space(c) || c == '[' || c == ']' || c == '{' || c == '}' ||
-           c == '(' || c == ')' || c == '"' || c == ';';
+    return classes[(unsigned char)c] & (SPACE | DELIMITER);
 }
 
-static hf_str token(const hf_edn *e, const char *from)
+static inline bool is_letter(char c)
+{
+    return classes[(unsigned char)c] & LETTER;
+}
+
+static inline bool is_digit(char c)
+{
+    return classes[(unsigned char)c] & DIGIT;
+}
+
+static inline hf_str token(const hf_edn *e, const char *from)
 {
     const char *p = from;
 
@@ -109,11 +143,6 @@ static bool discard(hf_edn *e)
     ok = skip_value(e);
     e->depth--;
     return ok;
-}
-
-static inline bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* White space, comments, discarded forms and tags. */
@@ -139,11 +168,6 @@ static void skip_ignored(hf_edn *e)
     }
 }
 
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static hf_edn_kind number_kind(hf_str t)
 {
     size_t i = t.ptr[0] == '-' || t.ptr[0] == '+';
@@ -157,6 +181,8 @@ static hf_edn_kind number_kind(hf_str t)
     for (; i < t.len; i++)
         if (!is_digit(t.ptr[i]))
             break;
+    if (i == t.len && t.len <= 18)
+        return HF_EDN_INT;
     if (i == t.len || (i == t.len - 1 && t.ptr[i] == 'N')) {
         t.len = i;
         return hf_str_to_int(t, &value) ? HF_EDN_INT : HF_EDN_REAL;
@@ -164,15 +190,14 @@ static hf_edn_kind number_kind(hf_str t)
     return HF_EDN_REAL;
 }
 
-static hf_edn_kind word_kind(const hf_edn *e)
+static hf_edn_kind word_kind(hf_str t)
 {
-    hf_str t = token(e, e->at);
     char c = t.ptr[0];
 
     if (is_digit(c) ||
         ((c == '-' || c == '+') && t.len > 1 && is_digit(t.ptr[1])))
         return number_kind(t);
-    if (hf_str_eq(t, HF_STR("nil")))
+    if (t.len == 3 && memcmp(t.ptr, "nil", 3) == 0)
         return HF_EDN_NIL;
     if (hf_str_eq(t, HF_STR("true")) || hf_str_eq(t, HF_STR("false")))
         return HF_EDN_BOOL;
@@ -185,12 +210,11 @@ static hf_edn_kind refuse(hf_edn *e)
     return HF_EDN_END;
 }
 
-hf_edn_kind hf_edn_peek(hf_edn *e)
+/* What a byte that begins no token begins; the others are left to the
+ * caller. */
+static hf_edn_kind bracket_kind(char c)
 {
-    skip_ignored(e);
-    if (e->at >= e->end)
-        return HF_EDN_END;
-    switch (*e->at) {
+    switch (c) {
     case ']':
     case ')':
     case '}':
@@ -203,26 +227,54 @@ hf_edn_kind hf_edn_peek(hf_edn *e)
         return HF_EDN_MAP;
     case '"':
         return HF_EDN_STRING;
-    case '\\':
+    default:
+        return HF_EDN_END;
+    }
+}
+
+static hf_edn_kind token_kind(hf_edn *e)
+{
+    char c = *e->at, d = e->end - e->at > 1 ? e->at[1] : 0;
+    hf_str t;
+
+    if (c == '\\')
         return HF_EDN_CHAR;
-    case ':':
-        return token(e, e->at).len > 1 ? HF_EDN_KEYWORD : refuse(e);
-    case '#':
-        if (e->end - e->at > 1 && e->at[1] == '{')
+    if (c == '#') {
+        if (d == '{')
             return HF_EDN_SET;
-        if (e->end - e->at > 2 && e->at[1] == '#' && is_letter(e->at[2]))
+        if (e->end - e->at > 2 && d == '#' && is_letter(e->at[2]))
             return HF_EDN_REAL;
         return refuse(e);
-    case '^':
-    case '@':
-    case '`':
-    case '~':
-    case '\'':
-        return refuse(e);
-    default:
-        return (unsigned char)*e->at < 0x20 || *e->at == 0x7f ? refuse(e)
-                                                              : word_kind(e);
     }
+    if (c == '^' || c == '@' || c == '`' || c == '~' || c == '\'' ||
+        (unsigned char)c < 0x20 || c == 0x7f)
+        return refuse(e);
+    t = token(e, e->at);
+    e->seen_end = t.ptr + t.len;
+    if (c == ':')
+        return t.len > 1 ? HF_EDN_KEYWORD : refuse(e);
+    return word_kind(t);
+}
+
+hf_edn_kind hf_edn_peek(hf_edn *e)
+{
+    hf_edn_kind kind;
+
+    if (e->at == e->seen)
+        return e->seen_kind;
+    skip_ignored(e);
+    if (e->at >= e->end)
+        return HF_EDN_END;
+    if (e->at == e->seen)
+        return e->seen_kind;
+    kind = bracket_kind(*e->at);
+    if (kind == HF_EDN_END)
+        kind = token_kind(e);
+    if (!e->failed) {
+        e->seen = e->at;
+        e->seen_kind = kind;
+    }
+    return kind;
 }
 
 static bool is_collection(hf_edn_kind kind)
@@ -299,14 +351,30 @@ bool hf_edn_next(hf_edn *e)
 
 /* ---- scalars ------------------------------------------------------------- */
 
+/* The token that was seen: a number, keyword or symbol. */
+static hf_str take_token(hf_edn *e)
+{
+    hf_str t = {e->at, (size_t)(e->seen_end - e->at)};
+
+    e->at = e->seen_end;
+    return t;
+}
+
 bool hf_edn_int(hf_edn *e, int64_t *ret_value)
 {
     hf_str t;
 
     if (hf_edn_peek(e) != HF_EDN_INT)
         return e->failed ? false : hf_edn_expected(e, "an integer of 64 bits");
-    t = token(e, e->at);
-    e->at += t.len;
+    t = take_token(e);
+    if (t.len <= 18 && is_digit(t.ptr[0]) && is_digit(t.ptr[t.len - 1])) {
+        int64_t n = 0;
+
+        for (size_t i = 0; i < t.len; i++)
+            n = n * 10 + (t.ptr[i] - '0');
+        *ret_value = n;
+        return true;
+    }
     if (t.ptr[0] == '+') {
         t.ptr++;
         t.len--;
@@ -492,8 +560,7 @@ bool hf_edn_name(hf_edn *e, hf_str *ret_name)
         return read_string(e, ret_name);
     if (kind != HF_EDN_KEYWORD && kind != HF_EDN_SYMBOL)
         return e->failed ? false : hf_edn_expected(e, "a keyword");
-    *ret_name = token(e, e->at);
-    e->at += ret_name->len;
+    *ret_name = take_token(e);
     if (kind == HF_EDN_KEYWORD) {
         ret_name->ptr++;
         ret_name->len--;
@@ -630,6 +697,9 @@ static bool skip_value(hf_edn *e)
                 return hf_edn_expected(e, "the value of a key");
             if (!leave(e))
                 return false;
+        } else if (kind == HF_EDN_KEYWORD || kind == HF_EDN_SYMBOL ||
+                   kind == HF_EDN_INT || kind == HF_EDN_NIL) {
+            e->at = e->seen_end;
         } else if (!hf_edn_scalar(e, &scalar)) {
             return false;
         }

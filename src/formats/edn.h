@@ -49,6 +49,9 @@ typedef struct hf_edn {
     const char *start, *at, *end;
     bool failed;
     hf_error err;
+    /* what hf_edn_peek() found at `seen`; a token ends at seen_end */
+    const char *seen, *seen_end;
+    hf_edn_kind seen_kind;
     unsigned depth;
     char closers[HF_EDN_DEPTH]; /* what closes each open collection */
     hf_out scratch[4];          /* unescaped strings, used in turn */

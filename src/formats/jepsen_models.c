@@ -30,7 +30,8 @@
  * a cas that may have happened read its old value if it did, a dequeue that
  * may have happened is a predicate delete without result.
  *
- * The file is read twice: first to tell the model.  Linear.
+ * The file is read twice: first to tell the model, as far as that takes.
+ * Linear.
  */
 #include "formats/jepsen_models.h"
 

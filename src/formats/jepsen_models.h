@@ -15,7 +15,8 @@ typedef enum hf_jepsen_model {
     HF_MODEL_TXN
 } hf_jepsen_model;
 
-/* Reads the whole file; what is wrong with it is left to a second pass.
+/* Reads the file until it is settled, which may be all of it; what is wrong
+ * with it is left to a second pass.
  * *ret_keyed: values are [key value].  *ret_zero: registers begin as 0. */
 hf_jepsen_model hf_jepsen_tell(const hf_jepsen *j, bool *ret_keyed,
                                bool *ret_zero);

@@ -9,22 +9,22 @@
 typedef struct features {
     bool f[HF_F_COUNT];
     bool map_read, collection_read, scalar_read, micro_ops, long_names;
-    bool add_repeats;
+    bool add_repeats, any_invoke, any_cas, keyed_cas;
     uint64_t changes, paired_changes; /* add and write */
     uint64_t reads, paired_reads;
     hf_map added;
 } features;
 
-/* A sequence of exactly two; *ret_first is what the first is. */
-static bool is_pair(hf_jread *r, hf_jkind *ret_first)
+/* A sequence of exactly two; what they are is told. */
+static bool is_pair(hf_jread *r, hf_jkind *ret_kinds)
 {
     unsigned n = 0;
 
     if (hf_jread_peek(r) != HF_J_SEQ || !hf_jread_open(r, HF_J_SEQ))
         return false;
     for (; hf_jread_next(r); n++) {
-        if (n == 0)
-            *ret_first = hf_jread_peek(r);
+        if (n < 2)
+            ret_kinds[n] = hf_jread_peek(r);
         if (!hf_jread_skip(r, NULL))
             return false;
     }
@@ -68,11 +68,12 @@ static void note_added(const hf_jepsen *j, hf_str value, features *x)
 static void note_event(const hf_jepsen *j, const hf_jepsen_event *e,
                        features *x)
 {
-    hf_jkind kind, first = HF_J_END;
+    hf_jkind kind, parts[2] = {HF_J_END, HF_J_END};
     hf_jread r;
     bool pair;
 
     x->f[e->f] = true;
+    x->any_invoke |= e->type == HF_JEPSEN_INVOKE;
     if (!e->value.ptr)
         return;
     if (has_micro_ops(j, e->value, &x->long_names)) {
@@ -81,8 +82,12 @@ static void note_event(const hf_jepsen *j, const hf_jepsen_event *e,
     }
     hf_jepsen_value(j, &r, e->value);
     kind = hf_jread_peek(&r);
-    pair = is_pair(&r, &first) && first != HF_J_SEQ && first != HF_J_MAP;
+    pair = is_pair(&r, parts) && parts[0] != HF_J_SEQ && parts[0] != HF_J_MAP;
     hf_jread_release(&r);
+    if (e->f == HF_F_CAS) {
+        x->any_cas = true;
+        x->keyed_cas = pair && parts[1] == HF_J_SEQ;
+    }
     if (e->f == HF_F_READ && kind != HF_J_NIL) {
         x->reads++;
         x->paired_reads += pair;
@@ -95,7 +100,8 @@ static void note_event(const hf_jepsen *j, const hf_jepsen_event *e,
     } else if (e->f == HF_F_ADD || e->f == HF_F_WRITE) {
         x->changes++;
         x->paired_changes += pair;
-        if (e->f == HF_F_ADD && e->type == HF_JEPSEN_INVOKE && !pair)
+        if (e->f == HF_F_ADD && !pair &&
+            (e->type == HF_JEPSEN_INVOKE || !x->any_invoke))
             note_added(j, e->value, x);
     }
 }
@@ -121,12 +127,21 @@ static hf_jepsen_model tell(const features *x, bool *ret_keyed)
         return x->scalar_read || x->add_repeats ? HF_MODEL_COUNTER
                                                 : HF_MODEL_SET;
     }
-    *ret_keyed = keyed_changes || (x->changes == 0 && keyed_reads);
+    *ret_keyed = x->any_cas ? x->keyed_cas
+                            : keyed_changes || (x->changes == 0 && keyed_reads);
     if (x->f[HF_F_CAS] || *ret_keyed)
         return HF_MODEL_REGISTER;
     if (x->f[HF_F_WRITE] || x->f[HF_F_READ])
         return x->collection_read ? HF_MODEL_SET : HF_MODEL_REGISTER;
     return HF_MODEL_NONE;
+}
+
+/* Nothing that follows can change the answer. */
+static bool is_settled(const features *x)
+{
+    return x->f[HF_F_TRANSFER] || x->map_read || x->f[HF_F_ACQUIRE] ||
+           x->f[HF_F_RELEASE] || x->f[HF_F_ENQUEUE] || x->f[HF_F_DEQUEUE] ||
+           x->f[HF_F_DRAIN] || x->micro_ops || x->any_cas;
 }
 
 hf_jepsen_model hf_jepsen_tell(const hf_jepsen *j, bool *ret_keyed,
@@ -138,7 +153,7 @@ hf_jepsen_model hf_jepsen_tell(const hf_jepsen *j, bool *ret_keyed,
 
     hf_map_init(&x.added);
     hf_jepsen_open(&file, j->json, (hf_str){j->in->text, j->in->length});
-    while (hf_jepsen_next(&file, &e))
+    while (!is_settled(&x) && hf_jepsen_next(&file, &e))
         if (e.is_client)
             note_event(j, &e, &x);
     hf_jepsen_close(&file);

@@ -18,6 +18,19 @@ static void advise(void *column, uint64_t bytes)
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
+/* Columns that came into being with the first transaction. */
+void hf_bulk_settle(hf_builder *b)
+{
+    hf_history *h = b->h;
+
+    advise(h->op_first, b->cap_txns * sizeof(*h->op_first));
+    advise(h->txn_session, b->cap_txns * sizeof(*h->txn_session));
+    advise(h->txn_begin, b->cap_txns * sizeof(*h->txn_begin));
+    advise(h->txn_end, b->cap_txns * sizeof(*h->txn_end));
+    advise(h->cert.start_ts, b->cap_txns * sizeof(*h->cert.start_ts));
+    advise(h->cert.commit_ts, b->cap_txns * sizeof(*h->cert.commit_ts));
+}
+
 void hf_bulk_expect(hf_builder *b, uint64_t ops, uint64_t txns, uint64_t values,
                     uint64_t writes)
 {

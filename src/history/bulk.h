@@ -22,6 +22,10 @@ typedef struct hf_bulk_columns {
 void hf_bulk_expect(hf_builder *b, uint64_t ops, uint64_t txns, uint64_t values,
                     uint64_t writes);
 
+/* To be called once, after the first transaction: the same for columns that
+ * it brought. */
+void hf_bulk_settle(hf_builder *b);
+
 /* hf_builder_int_fresh() */
 static inline hf_value_id hf_bulk_int_fresh(hf_builder *b, hf_key_id key,
                                             int64_t value)
@@ -35,6 +39,23 @@ static inline hf_value_id hf_bulk_int_fresh(hf_builder *b, hf_key_id key,
     h->value_type[v] = HF_INT;
     h->value_data[v] = value;
     h->n_values = v + 1;
+    return v;
+}
+
+/* hf_bulk_int_fresh() if `keep`, without a jump that depends on it; else the
+ * id returned means nothing. */
+static inline hf_value_id hf_bulk_int_if(hf_builder *b, hf_key_id key,
+                                         int64_t value, bool keep)
+{
+    hf_history *h = b->h;
+    hf_value_id v = h->n_values;
+
+    if (v >= b->cap_values || b->status != HF_OK)
+        return keep ? hf_builder_int_fresh(b, key, value) : 0;
+    h->value_key[v] = key;
+    h->value_type[v] = HF_INT;
+    h->value_data[v] = value;
+    h->n_values = v + keep;
     return v;
 }
 

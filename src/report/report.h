@@ -9,7 +9,7 @@
 
 /* "T7" */
 void hf_txn_print(const hf_history *h, hf_txn_id t, hf_out *out);
-/* "x", "17", "accounts/4" */
+/* "x", "key 17", "accounts/4" */
 void hf_key_print(const hf_history *h, hf_key_id key, hf_out *out);
 /* "5", "nil", "[1 2 3]", "\"text\"" */
 void hf_value_print(const hf_history *h, hf_value_id v, hf_out *out);

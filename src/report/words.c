@@ -62,6 +62,8 @@ void hf_key_print(const hf_history *h, hf_key_id key, hf_out *out)
     if (h->key_table && h->key_table[key] != HF_NONE) {
         print_cut(hf_string(h, h->key_table[key]), TEXT_SHOWN, out);
         hf_out_char(out, '/');
+    } else if (s.type == HF_INT) {
+        hf_out_text(out, "key "); /* a number alone reads like a value */
     }
     if (s.type == HF_INT)
         hf_out_int(out, s.number);

@@ -5,7 +5,7 @@
  * rolls them back.  Costs the operations of the transaction, and for scans
  * the rows they looked at.
  */
-#include "store/store_impl.h"
+#include "store/plain.h"
 
 /* ---- certification ------------------------------------------------------- */
 
@@ -15,8 +15,6 @@ static inline bool has_changed(const hf_store *s, const store_txn *t,
 {
     const store_key *k = &s->keys.at[key];
 
-    if (s->plain)
-        return k->stamp > t->snapshot;
     return k->newest != HF_NONE &&
            stamp_at(s, k->newest, t->replica) > t->snapshot;
 }
@@ -165,7 +163,7 @@ static bool reads_conflict(const hf_store *s, const store_txn *t,
 }
 
 /* May t commit?  Transactions that only read a snapshot always may. */
-static bool certify_carefully(hf_store *s, const store_txn *t)
+static bool certify(hf_store *s, const store_txn *t)
 {
     bool writes = !strikes(s, HF_BUG_LOST_UPDATE);
     bool reads = !strikes(s, HF_BUG_WRITE_SKEW);
@@ -182,40 +180,7 @@ static bool certify_carefully(hf_store *s, const store_txn *t)
     return !reads || !reads_conflict(s, t, writes);
 }
 
-/* The same where there are rows only, read from snapshots, and no bug.  What
- * was written is in the log as well. */
-static bool certify(hf_store *s, const store_txn *t)
-{
-    if (!s->plain || t->scans.n > 0 || t->views.n > 0 || t->inserts ||
-        s->policy.check_items)
-        return certify_carefully(s, t);
-    if (t->writes.n == 0)
-        return true;
-    if (s->policy.check_reads) {
-        for (size_t i = 0; i < t->log.n; i++)
-            if (has_changed(s, t, t->log.at[i].key))
-                return false;
-    } else if (s->policy.check_writes) {
-        for (size_t i = 0; i < t->writes.n; i++)
-            if (has_changed(s, t, t->writes.at[i].key))
-                return false;
-    }
-    return true;
-}
-
 /* ---- installing ---------------------------------------------------------- */
-
-/* No running snapshot is older than what this leaves in s->horizon. */
-static void find_horizon(hf_store *s)
-{
-    uint32_t oldest = s->clock;
-
-    for (uint32_t i = 0; i < s->n_sessions; i++)
-        if (s->txns[i].running && s->txns[i].snapshot < oldest)
-            oldest = s->txns[i].snapshot;
-    s->horizon = oldest;
-    s->horizon_age = 0;
-}
 
 /* Forgets the versions older than v, which nobody can see any more. */
 static void forget_older(hf_store *s, uint32_t v)
@@ -234,9 +199,9 @@ static void forget_older(hf_store *s, uint32_t v)
 /* v was the newest version until now.  If everyone can see it, what is older
  * goes; for keys that are written all the time the chain is searched for such
  * a version, but not every time. */
-static inline void prune(hf_store *s, uint32_t v, uint32_t stamp)
+static void prune(hf_store *s, uint32_t v)
 {
-    if (stamp > s->horizon) {
+    if (s->versions.at[v].stamp > s->horizon) {
         if (s->clock % 16 != 0)
             return;
         v = first_visible(s, v, 0, s->horizon);
@@ -258,7 +223,7 @@ static uint32_t *place_of(hf_store *s, store_key *k, uint32_t v)
     return link;
 }
 
-static inline void install(hf_store *s, uint32_t key, uint32_t v)
+static void install(hf_store *s, uint32_t key, uint32_t v)
 {
     store_key *k = &s->keys.at[key];
     hf_store_version *version = &s->versions.at[v];
@@ -273,11 +238,7 @@ static inline void install(hf_store *s, uint32_t key, uint32_t v)
     if (s->bug == HF_BUG_ABORTED_READ)
         s->ghosts.at[key] = HF_NONE;
     if (version->prev != HF_NONE && s->forgets)
-        prune(s, version->prev, k->stamp);
-    if (k->newest == v) {
-        k->stamp = s->clock;
-        k->id = version->id;
-    }
+        prune(s, version->prev);
 }
 
 /* The first of the appends of one transaction to a key goes on top of what
@@ -334,8 +295,10 @@ static void install_all(hf_store *s, store_txn *t)
     }
     if (s->n_replicas > 1)
         hf_store_replica_commit(s, t);
-    if (++s->horizon_age > 64 + s->n_sessions)
-        find_horizon(s);
+    if (++s->horizon_age > 64 + s->n_sessions) {
+        s->horizon = oldest_snapshot(s);
+        s->horizon_age = 0;
+    }
 }
 
 /* ---- ending -------------------------------------------------------------- */
@@ -368,10 +331,38 @@ static hf_store_end roll_back(hf_store *s, store_txn *t)
         .outcome = HF_ABORTED, .installed = kept, .snapshot = t->snapshot};
 }
 
+/* The short way: there is nothing to undo. */
+static hf_store_end plain_end(store_txn *t, hf_outcome outcome)
+{
+    t->running = false;
+    if (outcome == HF_ABORTED)
+        t->writes.n = 0;
+    return (hf_store_end){.outcome = outcome, .snapshot = t->snapshot};
+}
+
+static hf_store_end plain_commit(hf_store *s, store_txn *t)
+{
+    hf_store_end end;
+
+    if (!plain_certify(s, t))
+        return plain_end(t, HF_ABORTED);
+    end = plain_end(t, HF_COMMITTED);
+    if (t->writes.n > 0) {
+        plain_install(s, t);
+        end.installed = true;
+        end.stamp = s->clock;
+    }
+    return end;
+}
+
 hf_store_end hf_store_abort(hf_store *s, uint32_t session)
 {
-    HF_ASSERT(s->txns[session].running);
-    return roll_back(s, &s->txns[session]);
+    store_txn *t = &s->txns[session];
+
+    HF_ASSERT(t->running);
+    if (s->plain)
+        return plain_end(t, HF_ABORTED);
+    return roll_back(s, t);
 }
 
 /* What the client is told about a commit that went well. */
@@ -390,6 +381,8 @@ hf_store_end hf_store_commit(hf_store *s, uint32_t session)
     hf_store_end end = {.outcome = HF_COMMITTED, .snapshot = t->snapshot};
 
     HF_ASSERT(t->running);
+    if (s->plain)
+        return plain_commit(s, t);
     if (s->delayed.n > 0)
         release_delayed(s);
     if (t->refused || !certify(s, t))

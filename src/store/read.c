@@ -6,7 +6,7 @@
  * two steps.  Reading a row costs the versions newer than the snapshot;
  * a scan looks at every key.
  */
-#include "store/store_impl.h"
+#include "store/plain.h"
 
 /* ---- where and what ------------------------------------------------------ */
 
@@ -83,23 +83,21 @@ uint32_t hf_store_find(hf_store *s, const store_txn *t, view w, uint32_t key)
 
 /* ---- one row ------------------------------------------------------------- */
 
-static inline hf_store_op *read_row(hf_store *s, store_txn *t, uint32_t key,
-                                    hf_op_kind kind)
+static hf_store_op *read_row(hf_store *s, store_txn *t, uint32_t key,
+                             hf_op_kind kind)
 {
-    const store_key *k = &s->keys.at[key];
-    uint32_t v = k->newest, id = k->id;
+    uint32_t v = hf_store_find(s, t, hf_store_look(s, t), key);
+    uint32_t id = v == HF_NONE ? s->initial.at[key] : s->versions.at[v].id;
 
-    HF_ASSERT(t->running && key < s->keys.n);
-    if (!s->plain || k->stamp > t->read_snapshot || k->pending != HF_NONE) {
-        v = hf_store_find(s, t, hf_store_look(s, t), key);
-        id = v == HF_NONE ? s->initial.at[key] : s->versions.at[v].id;
-    }
     hf_vec_push(&t->log, (hf_store_op){key, v, id, kind});
     return &t->log.at[t->log.n - 1];
 }
 
 const hf_store_op *hf_store_read(hf_store *s, uint32_t session, uint32_t key)
 {
+    HF_ASSERT(s->txns[session].running && key < s->keys.n);
+    if (s->plain)
+        return plain_read(s, &s->txns[session], key);
     return read_row(s, &s->txns[session], key, HF_OP_READ);
 }
 
@@ -111,6 +109,7 @@ hf_store_op *hf_store_read_list(hf_store *s, uint32_t session, uint32_t key)
     hf_store_op *op = read_row(s, t, key, HF_OP_READ_LIST);
     uint32_t v = op->version;
 
+    HF_ASSERT(t->running && key < s->keys.n && !s->plain);
     if (!s->policy.check_own_view || v == HF_NONE ||
         s->versions.at[v].writer != t->number)
         return op;
@@ -199,7 +198,7 @@ const hf_store_scanned *hf_store_scan(hf_store *s, uint32_t session,
     bool bad_index = strikes(s, HF_BUG_INDEX_NOT_VERSIONED);
     bool both = strikes(s, HF_BUG_TWO_ROW_VERSIONS);
 
-    HF_ASSERT(t->running);
+    HF_ASSERT(t->running && !s->plain);
     for (uint32_t key = 0; key < s->keys.n; key++) {
         uint32_t v = hf_store_find(s, t, w, key);
         hf_store_row row;

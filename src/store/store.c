@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "store/store_impl.h"
+#include "store/plain.h"
 
 /* ---- versions ------------------------------------------------------------ */
 
@@ -47,7 +47,7 @@ hf_store *hf_store_new(const hf_store_options *o)
     s->bug_percent = o->bug_percent;
     s->policy = hf_store_policy(o->level, o->bug);
     s->keep_versions = o->keep_versions || o->bug != HF_BUG_NONE;
-    s->whole_orders = o->whole_orders;
+    s->whole_orders = !o->only_rows;
     hf_rng_seed(&s->rng, o->seed);
     s->free_version = HF_NONE;
     s->n_sessions = o->sessions;
@@ -56,8 +56,12 @@ hf_store *hf_store_new(const hf_store_options *o)
     if (s->policy.replicated)
         hf_store_replicas_init(s, o->replicas);
     s->forgets = !s->keep_versions && s->n_replicas == 1;
-    s->plain =
-        s->bug == HF_BUG_NONE && s->n_replicas == 1 && !s->policy.uncommitted;
+    s->plain = o->only_rows && s->forgets && !s->policy.uncommitted &&
+               !s->policy.check_items;
+    if (s->plain) {
+        s->undo_mask = 1023;
+        s->undo = HF_NEW_ARRAY(undo_entry, 1024);
+    }
     if (o->keys > 0)
         (void)hf_store_add_keys(s, o->keys);
     return s;
@@ -69,12 +73,14 @@ void hf_store_free(hf_store *s)
         return;
     for (uint32_t i = 0; i < s->n_sessions; i++) {
         hf_vec_release(&s->txns[i].writes);
+        hf_map_release(&s->txns[i].places);
         hf_vec_release(&s->txns[i].log);
         hf_vec_release(&s->txns[i].scans);
         hf_vec_release(&s->txns[i].rows);
         hf_vec_release(&s->txns[i].views);
     }
     hf_free(s->txns);
+    hf_free(s->undo);
     hf_store_replicas_release(s);
     hf_vec_release(&s->keys);
     hf_vec_release(&s->initial);
@@ -107,7 +113,7 @@ void hf_store_load(hf_store *s, uint32_t key, hf_store_value value)
 {
     uint32_t v = new_version(s);
 
-    HF_ASSERT(s->keys.at[key].newest == HF_NONE);
+    HF_ASSERT(s->keys.at[key].newest == HF_NONE && !s->plain);
     s->versions.at[v] = (hf_store_version){.stamp = 0,
                                            .prev = HF_NONE,
                                            .base = HF_NONE,
@@ -116,7 +122,7 @@ void hf_store_load(hf_store *s, uint32_t key, hf_store_value value)
                                            .writer = HF_NONE};
     for (uint32_t r = 0; r < s->n_replicas && s->n_replicas > 1; r++)
         s->applied.at[(size_t)v * s->n_replicas + r] = 0;
-    s->keys.at[key] = (store_key){v, HF_NONE, 0, value.id};
+    s->keys.at[key].newest = v;
     s->initial.at[key] = value.id;
 }
 
@@ -156,6 +162,7 @@ uint32_t hf_store_begin(hf_store *s, uint32_t session)
     HF_ASSERT(session < s->n_sessions && !t->running);
     t->running = true;
     t->refused = t->inserts = false;
+    t->filter = 0;
     t->number = s->n_begun++;
     t->writes.n = t->log.n = t->scans.n = t->rows.n = t->views.n = 0;
     t->replica = choose_site(s, session);
@@ -267,16 +274,13 @@ static uint32_t write_carefully(hf_store *s, store_txn *t, uint32_t key,
                           : add_pending(s, t, key, value, base, flags);
 }
 
-static inline bool write_row(hf_store *s, store_txn *t, uint32_t key,
-                             hf_store_value value, hf_op_kind kind)
+static bool write_row(hf_store *s, uint32_t session, uint32_t key,
+                      hf_store_value value, hf_op_kind kind)
 {
-    uint32_t v;
+    store_txn *t = &s->txns[session];
+    uint32_t v = write_carefully(s, t, key, value, kind);
 
-    HF_ASSERT(t->running && key < s->keys.n);
-    if (kind == HF_OP_WRITE && s->plain && s->keys.at[key].pending == HF_NONE)
-        v = add_pending(s, t, key, value, HF_NONE, 0);
-    else
-        v = write_carefully(s, t, key, value, kind);
+    HF_ASSERT(t->running && key < s->keys.n && !s->plain);
     if (v == HF_NONE)
         return false;
     hf_vec_push(&t->log, (hf_store_op){key, v, value.id, kind});
@@ -286,24 +290,27 @@ static inline bool write_row(hf_store *s, store_txn *t, uint32_t key,
 bool hf_store_write(hf_store *s, uint32_t session, uint32_t key,
                     hf_store_value value)
 {
-    return write_row(s, &s->txns[session], key, value, HF_OP_WRITE);
+    HF_ASSERT(s->txns[session].running && key < s->keys.n);
+    if (s->plain)
+        return plain_write(&s->txns[session], key, value.id);
+    return write_row(s, session, key, value, HF_OP_WRITE);
 }
 
 bool hf_store_append(hf_store *s, uint32_t session, uint32_t key,
                      hf_store_value element)
 {
-    return write_row(s, &s->txns[session], key, element, HF_OP_APPEND);
+    return write_row(s, session, key, element, HF_OP_APPEND);
 }
 
 bool hf_store_insert(hf_store *s, uint32_t session, uint32_t key,
                      hf_store_value value)
 {
-    return write_row(s, &s->txns[session], key, value, HF_OP_INSERT);
+    return write_row(s, session, key, value, HF_OP_INSERT);
 }
 
 bool hf_store_delete(hf_store *s, uint32_t session, uint32_t key)
 {
-    return write_row(s, &s->txns[session], key, (hf_store_value){0, HF_NONE},
+    return write_row(s, session, key, (hf_store_value){0, HF_NONE},
                      HF_OP_DELETE);
 }
 

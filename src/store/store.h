@@ -56,9 +56,10 @@ typedef struct hf_store_options {
     /* Old versions that nobody can read any more stay, for
      * hf_store_newest(); else they are forgotten. */
     bool keep_versions;
-    /* Conditions or lists will be used: replicas then take the versions of a
-     * key in order, without gaps. */
-    bool whole_orders;
+    /* Only hf_store_read() and hf_store_write() will be used, and nobody asks
+     * for versions: what is read and written is kept by id alone, much faster
+     * (and replicas may take the versions of a key with gaps). */
+    bool only_rows;
 } hf_store_options;
 
 /* What a version holds.  `id` is the caller's name for it, handed back by
@@ -138,6 +139,12 @@ uint32_t hf_store_begin(hf_store *s, uint32_t session);
  * its log entry, valid until the next operation.  A write returns false if
  * the store refuses; then only hf_store_abort() may follow. */
 const hf_store_op *hf_store_read(hf_store *s, uint32_t session, uint32_t key);
+/* Has the store taken the short way (see only_rows)?  Then this is one of
+ * hf_store_read() and hf_store_write(), at the speed of whichever is
+ * faster when the choice is random. */
+bool hf_store_is_plain(const hf_store *s);
+void hf_store_touch(hf_store *s, uint32_t session, uint32_t key, bool write,
+                    uint32_t id);
 /* The same as HF_OP_READ_LIST. */
 hf_store_op *hf_store_read_list(hf_store *s, uint32_t session, uint32_t key);
 bool hf_store_write(hf_store *s, uint32_t session, uint32_t key,

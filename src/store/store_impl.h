@@ -15,6 +15,7 @@
 #define HF_STORE_IMPL_H
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "store/store.h"
 
@@ -50,12 +51,11 @@ typedef struct policy {
     delivery order;
 } policy;
 
-/* What the newest version holds is copied here: most reads need no more. */
 typedef struct store_key {
     uint32_t newest;  /* committed version, HF_NONE: the initial one */
     uint32_t pending; /* newest uncommitted one */
-    uint32_t stamp;   /* of the newest, at commit; 0: initial */
-    uint32_t id;      /* of the newest */
+    uint32_t stamp;   /* plain.h: of the newest value; 0: initial */
+    uint32_t id;      /* plain.h: of the newest value */
 } store_key;
 
 typedef struct view {
@@ -68,19 +68,28 @@ typedef struct own_view {
 } own_view;
 
 typedef struct store_txn {
-    uint32_t number;
-    uint32_t snapshot;      /* what commit checks against */
-    uint32_t read_snapshot; /* what reads see */
-    uint32_t replica;
     bool running;
     bool refused; /* the store said no: can only be rolled back */
     bool inserts; /* rows that must not exist */
-    HF_VEC(hf_store_write_ref) writes;
+    uint32_t number;
+    uint32_t snapshot;      /* what commit checks against */
+    uint32_t read_snapshot; /* what reads see */
+    uint64_t filter;        /* plain.h: keys perhaps written */
     HF_VEC(hf_store_op) log;
+    HF_VEC(hf_store_write_ref) writes;
+    uint32_t replica;
+    hf_map places; /* plain.h: where a key is in `writes`, if many */
     HF_VEC(hf_store_scanned) scans;
     HF_VEC(hf_store_row) rows;
     HF_VEC(own_view) views;
 } store_txn;
+
+/* plain.h: what a commit has overwritten. */
+typedef struct undo_entry {
+    uint32_t stamp, id;
+    uint32_t older; /* the key's next older entry */
+    uint32_t until; /* the commit that overwrote it */
+} undo_entry;
 
 /* A commit on its way to the other replicas. */
 typedef struct parcel {
@@ -116,6 +125,10 @@ struct hf_store {
     uint32_t free_version; /* linked by prev */
     store_txn *txns;       /* one per session */
     uint32_t n_sessions;
+
+    /* plain only: a ring, entries undo_begin .. undo_end-1 are in use */
+    undo_entry *undo;
+    uint32_t undo_mask, undo_begin, undo_end;
 
     /* No running snapshot is older than this. */
     uint32_t horizon;
@@ -176,6 +189,16 @@ static inline uint32_t first_visible(const hf_store *s, uint32_t v,
     while (v != HF_NONE && stamp_at(s, v, site) > snapshot)
         v = s->versions.at[v].prev;
     return v;
+}
+
+static inline uint32_t oldest_snapshot(const hf_store *s)
+{
+    uint32_t oldest = s->clock;
+
+    for (uint32_t i = 0; i < s->n_sessions; i++)
+        if (s->txns[i].running && s->txns[i].snapshot < oldest)
+            oldest = s->txns[i].snapshot;
+    return oldest;
 }
 
 static inline void free_version(hf_store *s, uint32_t v)

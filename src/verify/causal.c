@@ -32,8 +32,7 @@ static void number_transactions(clocks *k)
     for (hf_session_id s = 0; s < h->n_sessions; s++) {
         uint32_t n = 0;
 
-        for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1];
-             i++)
+        for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1]; i++)
             if (k->c->w->place[h->session_txns[i]] != HF_NONE)
                 k->number[h->session_txns[i]] = ++n;
     }
@@ -45,9 +44,9 @@ static void group_writers(clocks *k)
     const hf_facts *f = &k->c->v->facts;
     uint32_t *next = hf_zeros(k->c->v, h->n_keys, sizeof(*next));
 
-    k->writer_first = k->c->writer_first;
-    k->writers = hf_nones(k->c->v, k->writer_first[h->n_keys],
-                          sizeof(*k->writers));
+    k->writer_first = k->c->w->writer_first;
+    k->writers =
+        hf_nones(k->c->v, k->writer_first[h->n_keys], sizeof(*k->writers));
     for (hf_key_id key = 0; key < h->n_keys; key++)
         next[key] = k->writer_first[key];
     for (uint32_t i = 0; i < h->n_txns; i++) {
@@ -98,7 +97,7 @@ static bool check_read(const clocks *k, hf_txn_id reader,
                        const hf_world_read *r, const uint32_t *clock)
 {
     uint32_t at = k->writer_first[r->key], end = k->writer_first[r->key + 1];
-    int64_t age = hf_world_age(k->c->w, r->source);
+    int64_t age = hf_read_age(k->c->w, r);
 
     while (at < end) {
         hf_session_id s = k->c->v->h->txn_session[k->writers[at]];
@@ -132,7 +131,7 @@ bool hf_commit_check_causal(hf_commit *c)
 
         join(&k, clock, c->session_before[t]);
         for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++)
-            join(&k, clock, w->reads[r].source);
+            join(&k, clock, hf_read_from(&w->reads[r]));
         for (uint32_t s = c->stale_first[i]; s < c->stale_first[i + 1]; s++)
             if (!check_read(&k, t, &w->reads[c->stale[s]], clock))
                 return false;

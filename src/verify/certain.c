@@ -128,17 +128,15 @@ static void place_certificate(hf_verifier *v, hf_certain *c)
 
     if (!h->cert.order_first)
         return;
-    c->certificate = hf_nones(v, v->facts.write_first[h->n_txns],
-                              sizeof(*c->certificate));
+    c->certificate =
+        hf_nones(v, v->facts.write_first[h->n_txns], sizeof(*c->certificate));
     for (hf_key_id k = 0; k < h->n_keys; k++)
         for (uint64_t i = h->cert.order_first[k];
              i < h->cert.order_first[k + 1]; i++) {
-            uint32_t slot =
-                hf_facts_slot(&v->facts, h->cert.order_txn[i], k);
+            uint32_t slot = hf_facts_slot(&v->facts, h->cert.order_txn[i], k);
 
             if (slot != HF_NONE && c->certificate[slot] == HF_NONE)
-                c->certificate[slot] =
-                    (uint32_t)(i - h->cert.order_first[k]);
+                c->certificate[slot] = (uint32_t)(i - h->cert.order_first[k]);
         }
 }
 
@@ -151,9 +149,8 @@ static void offer_lists(hf_certain *c, hf_txn_id t, const uint32_t *length)
         hf_key_id key = h->op_key[op];
         hf_value_id value = h->op_value[op];
 
-        if (!hf_op_reads_item(hf_op_kind_of(h, op)) ||
-            !hf_op_counts(h, op) || value == HF_NONE ||
-            h->value_type[value] != HF_LIST)
+        if (!hf_op_reads_item(hf_op_kind_of(h, op)) || !hf_op_counts(h, op) ||
+            value == HF_NONE || h->value_type[value] != HF_LIST)
             continue;
         if (c->longest[key] == HF_NONE ||
             length[value] > length[c->longest[key]])
@@ -203,13 +200,20 @@ bool hf_certain_build(hf_verifier *v, hf_certain *ret)
 bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
                        hf_key_id key, hf_txn_id *ret_source)
 {
-    const hf_verifier *v = c->v;
+    return hf_certain_look(c, t, op, key, HF_LOOK_ITEM, ret_source);
+}
+
+bool hf_certain_look(const hf_certain *c, hf_txn_id t, hf_op_id op,
+                     hf_key_id key, hf_look_kind look, hf_txn_id *ret_source)
+{
+    hf_verifier *v = c->v;
     hf_item_read read;
     hf_txn_id writer;
     hf_value_id value;
 
     if (!hf_read_of_key(v->h, op, key, &read) ||
-        hf_own_write_before(v->h, t, op, key) != HF_NONE)
+        hf_own_write_before(v->h, t, op, key) != HF_NONE ||
+        hf_look_at_key(v, op, key) != look)
         return false;
     switch (hf_facts_origin(v->h, &v->facts, &read, &writer)) {
     case HF_FROM_INITIAL:
@@ -335,8 +339,8 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source)
     return false;
 }
 
-bool hf_certainly_before(const hf_certain *c, hf_txn_id first,
-                         hf_txn_id second, hf_key_id key)
+bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
+                         hf_key_id key)
 {
     const hf_verifier *v = c->v;
     uint32_t a, b = hf_facts_slot(&v->facts, second, key);
@@ -349,15 +353,75 @@ bool hf_certainly_before(const hf_certain *c, hf_txn_id first,
     if (a == HF_NONE || v->h->txn_outcome[first] == HF_ABORTED)
         return false;
     if (c->certificate && c->certificate[a] != HF_NONE &&
-        c->certificate[b] != HF_NONE &&
-        c->certificate[a] < c->certificate[b])
+        c->certificate[b] != HF_NONE && c->certificate[a] < c->certificate[b])
         return true;
     if (before_by_lists(c, first, second, key))
         return true;
     if (!hf_reads_matter(v))
         return false;
-    return (v->info->session_order &&
-            hf_session_before(v->h, first, second)) ||
+    return (v->info->session_order && hf_session_before(v->h, first, second)) ||
            (v->info->real_time && hf_time_before(v->h, first, second)) ||
            reads_from(c, second, first);
+}
+
+/* ---- conditions ---------------------------------------------------------- */
+
+hf_match hf_version_match(const hf_certain *c, hf_txn_id t, hf_key_id key,
+                          const hf_condition *condition)
+{
+    const hf_history *h = c->v->h;
+    const hf_facts *f = &c->v->facts;
+
+    if (t == HF_NONE) {
+        hf_value_id initial = h->key_initial ? h->key_initial[key] : HF_NONE;
+
+        return initial == HF_NONE
+                   ? HF_MATCH_NO
+                   : hf_predicate_match(c->v, condition, initial);
+    }
+    return hf_predicate_match(
+        c->v, condition,
+        hf_op_written(h, f->write_op[hf_facts_slot(f, t, key)]));
+}
+
+/* Is one of the writers certainly between `first` and `second`? */
+static bool someone_between(const hf_certain *c, const hf_txn_id *writers,
+                            uint32_t n, hf_txn_id first, hf_txn_id second,
+                            hf_key_id key)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (writers[i] != first && c->happened[writers[i]] &&
+            hf_certainly_before(c, first, writers[i], key) &&
+            hf_certainly_before(c, writers[i], second, key))
+            return true;
+    return false;
+}
+
+bool hf_certainly_changes(const hf_certain *c, hf_txn_id t, hf_key_id key,
+                          const hf_condition *condition)
+{
+    const hf_history *h = c->v->h;
+    hf_txn_id *writers = hf_nones(c->v, h->n_txns, sizeof(*writers));
+    hf_match mine = hf_version_match(c, t, key, condition);
+    uint32_t n = 0;
+
+    for (hf_txn_id u = 0; u < h->n_txns; u++)
+        if (u != t && h->txn_outcome[u] != HF_ABORTED &&
+            hf_facts_writes(&c->v->facts, u, key))
+            writers[n++] = u;
+    /* writers[n] is HF_NONE: the initial version */
+    for (uint32_t i = 0; i <= n; i++) {
+        hf_match other = hf_version_match(c, writers[i], key, condition);
+
+        if (mine == HF_MATCH_UNKNOWN || other == HF_MATCH_UNKNOWN)
+            return false;
+        if (other == mine &&
+            (writers[i] == HF_NONE ||
+             !hf_certainly_before(c, t, writers[i], key)) &&
+            !someone_between(c, writers, n, writers[i], t, key))
+            return false;
+        if (hf_out_of_budget(c->v))
+            return false;
+    }
+    return true;
 }

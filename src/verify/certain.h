@@ -14,7 +14,7 @@
 #ifndef HF_CERTAIN_H
 #define HF_CERTAIN_H
 
-#include "verify/verifier.h"
+#include "verify/predicate.h"
 
 typedef struct hf_certain {
     hf_verifier *v;
@@ -36,18 +36,29 @@ bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t);
 bool hf_read_of_key(const hf_history *h, hf_op_id op, hf_key_id key,
                     hf_item_read *ret);
 
-/* t's operation op certainly reads another transaction's last version of key
- * (or the initial one: *ret_source HF_NONE). */
+/* t's operation op certainly looked at another transaction's last version of
+ * key (or the initial one: *ret_source HF_NONE), in the given way: read it,
+ * or did not return it. */
+bool hf_certain_look(const hf_certain *c, hf_txn_id t, hf_op_id op,
+                     hf_key_id key, hf_look_kind look, hf_txn_id *ret_source);
+/* As an item. */
 bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
                        hf_key_id key, hf_txn_id *ret_source);
 
 /* The version of `first` (HF_NONE: the initial one) is before the version of
  * `second` in the version order of key.  Both write it. */
-bool hf_certainly_before(const hf_certain *c, hf_txn_id first,
-                         hf_txn_id second, hf_key_id key);
+bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
+                         hf_key_id key);
 
-bool hf_session_before(const hf_history *h, hf_txn_id first,
-                       hf_txn_id second);
+/* The version that t installed of key satisfies the condition and the version
+ * just before it, whichever that is, does not; or the reverse. */
+bool hf_certainly_changes(const hf_certain *c, hf_txn_id t, hf_key_id key,
+                          const hf_condition *condition);
+/* Does t's version (HF_NONE: the initial one) satisfy the condition? */
+hf_match hf_version_match(const hf_certain *c, hf_txn_id t, hf_key_id key,
+                          const hf_condition *condition);
+
+bool hf_session_before(const hf_history *h, hf_txn_id first, hf_txn_id second);
 bool hf_time_before(const hf_history *h, hf_txn_id first, hf_txn_id second);
 
 #endif

@@ -327,9 +327,9 @@ static bool read_level(form *f, hf_json_in *j)
     if (!hf_json_in_string(j, &name))
         return false;
     if (!hf_level_find(name, &level, &near))
-        return hf_json_in_fail(j, "unrecognized level \"%s\"",
-                               hf_quote(quoted, sizeof(quoted), name.ptr,
-                                        name.len));
+        return hf_json_in_fail(
+            j, "unrecognized level \"%s\"",
+            hf_quote(quoted, sizeof(quoted), name.ptr, name.len));
     if (f->has_level && f->claim->level != level)
         return hf_json_in_fail(j, "result and witness have different levels");
     f->claim->level = level;
@@ -345,8 +345,8 @@ static bool read_kind(form *f, hf_json_in *j)
     if (!hf_json_in_string(j, &name))
         return false;
     for (unsigned k = HF_WITNESS_NONE + 1; k < HF_WITNESS_KIND_COUNT; k++)
-        if (hf_str_eq(name, hf_str_of(hf_witness_kind_name(
-                                (hf_witness_kind)k)))) {
+        if (hf_str_eq(name,
+                      hf_str_of(hf_witness_kind_name((hf_witness_kind)k)))) {
             f->claim->witness.kind = (hf_witness_kind)k;
             f->has_kind = true;
             return true;
@@ -366,9 +366,9 @@ static bool read_anomaly(form *f, hf_json_in *j)
         return false;
     f->has_anomaly = true;
     return hf_anomaly_find(name, &f->claim->witness.anomaly, &near) ||
-           hf_json_in_fail(j, "unrecognized anomaly \"%s\"",
-                           hf_quote(quoted, sizeof(quoted), name.ptr,
-                                    name.len));
+           hf_json_in_fail(
+               j, "unrecognized anomaly \"%s\"",
+               hf_quote(quoted, sizeof(quoted), name.ptr, name.len));
 }
 
 static bool read_schema(hf_json_in *j)
@@ -465,8 +465,7 @@ static void read_order_part(form *f, hf_json_in *j)
     id_list ids = {0};
 
     read_order(f, j, &ids);
-    set_ids(f, j, &ids, &f->claim->witness.n_order,
-            &f->claim->witness.order);
+    set_ids(f, j, &ids, &f->claim->witness.n_order, &f->claim->witness.order);
 }
 
 static void read_operations_part(form *f, hf_json_in *j)
@@ -490,8 +489,7 @@ static hf_status read_parts(form *f)
             st = read_part(f, &f->sources, "sources", read_sources);
         return st;
     case HF_WITNESS_CORE:
-        return read_part(f, &f->transactions, "transactions",
-                         read_order_part);
+        return read_part(f, &f->transactions, "transactions", read_order_part);
     default:
         break;
     }

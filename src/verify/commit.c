@@ -31,26 +31,9 @@ bool hf_refuse_stale(hf_commit *c, hf_txn_id reader, const hf_world_read *r,
     return hf_refuse(c->v,
                      "%s reads key %s from %s, although %s %s and wrote a "
                      "later version",
-                     hf_label_txn(h, reader).text,
-                     hf_label_key(h, r->key).text,
-                     hf_label_txn(h, r->source).text,
-                     hf_label_txn(h, t2).text, how);
-}
-
-uint32_t hf_commit_writer_from(const hf_commit *c, hf_key_id key,
-                               int64_t place)
-{
-    uint32_t low = c->writer_first[key], high = c->writer_first[key + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if ((int64_t)c->w->place[c->writers[middle]] < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+                     hf_label_txn(h, reader).text, hf_label_key(h, r->key).text,
+                     hf_label_txn(h, r->source).text, hf_label_txn(h, t2).text,
+                     how);
 }
 
 /* ---- preparation --------------------------------------------------------- */
@@ -61,11 +44,12 @@ static bool writers_come_first(hf_verifier *v, const hf_world *w)
         hf_txn_id t = w->at[i];
 
         for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
-            hf_txn_id source = w->reads[r].source;
+            hf_txn_id source = hf_read_from(&w->reads[r]);
 
             if (source != HF_NONE && w->place[source] >= i)
-                return hf_refuse(v, "%s reads key %s from %s, which is after "
-                                    "it in the order",
+                return hf_refuse(v,
+                                 "%s reads key %s from %s, which is after "
+                                 "it in the order",
                                  hf_label_txn(v->h, t).text,
                                  hf_label_key(v->h, w->reads[r].key).text,
                                  hf_label_txn(v->h, source).text);
@@ -74,28 +58,18 @@ static bool writers_come_first(hf_verifier *v, const hf_world *w)
     return true;
 }
 
-static void collect_writers(hf_commit *c)
+/* Not what is current at its place (for a view: as far as matters)? */
+static bool is_stale(const hf_world *w, const hf_world_read *r, uint32_t place,
+                     hf_txn_id current)
 {
-    const hf_facts *f = &c->v->facts;
-    const hf_world *w = c->w;
-    uint32_t n_keys = c->v->h->n_keys;
-    uint32_t *next = hf_zeros(c->v, n_keys, sizeof(*next));
-
-    c->writer_first = hf_zeros(c->v, (size_t)n_keys + 1, sizeof(uint32_t));
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t s = f->write_first[w->at[i]];
-             s < f->write_first[w->at[i] + 1]; s++)
-            c->writer_first[f->write_key[s] + 1]++;
-    for (hf_key_id k = 0; k < n_keys; k++) {
-        c->writer_first[k + 1] += c->writer_first[k];
-        next[k] = c->writer_first[k];
+    switch (r->kind) {
+    case HF_READ_ITEM:
+        return r->source != current;
+    case HF_READ_VIEW:
+        return r->change != HF_NONE && w->place[r->change] < place;
+    default:
+        return false;
     }
-    c->writers =
-        hf_nones(c->v, c->writer_first[n_keys], sizeof(*c->writers));
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t s = f->write_first[w->at[i]];
-             s < f->write_first[w->at[i] + 1]; s++)
-            c->writers[next[f->write_key[s]]++] = w->at[i];
 }
 
 /* Replays the order, noting the version before each version and the reads
@@ -104,20 +78,19 @@ static bool collect_stale(hf_commit *c)
 {
     const hf_facts *f = &c->v->facts;
     const hf_world *w = c->w;
-    hf_txn_id *current =
-        hf_nones(c->v, c->v->h->n_keys, sizeof(*current));
+    hf_txn_id *current = hf_nones(c->v, c->v->h->n_keys, sizeof(*current));
     uint32_t n = 0;
 
     c->stale = hf_zeros(c->v, w->n_reads, sizeof(*c->stale));
     c->stale_first = hf_zeros(c->v, (size_t)w->n + 1, sizeof(uint32_t));
-    c->previous = hf_nones(c->v, f->write_first[c->v->h->n_txns],
-                           sizeof(*c->previous));
+    c->previous =
+        hf_nones(c->v, f->write_first[c->v->h->n_txns], sizeof(*c->previous));
     for (uint32_t i = 0; i < w->n; i++) {
         hf_txn_id t = w->at[i];
 
         c->stale_first[i] = n;
         for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++)
-            if (w->reads[r].source != current[w->reads[r].key])
+            if (is_stale(w, &w->reads[r], i, current[w->reads[r].key]))
                 c->stale[n++] = r;
         for (uint32_t s = f->write_first[t]; s < f->write_first[t + 1]; s++) {
             c->previous[s] = current[f->write_key[s]];
@@ -134,8 +107,7 @@ static void collect_sessions(hf_commit *c)
 {
     const hf_history *h = c->v->h;
 
-    c->session_before =
-        hf_nones(c->v, h->n_txns, sizeof(*c->session_before));
+    c->session_before = hf_nones(c->v, h->n_txns, sizeof(*c->session_before));
     for (hf_session_id s = 0; s < h->n_sessions; s++) {
         hf_txn_id last = HF_NONE;
 
@@ -159,10 +131,10 @@ static bool check_own_reads(hf_commit *c, hf_txn_id t,
                             const hf_world_read *stale, bool earlier)
 {
     const hf_world *w = c->w;
-    int64_t age = hf_world_age(w, stale->source);
+    int64_t age = hf_read_age(w, stale);
 
     for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
-        hf_txn_id t2 = w->reads[r].source;
+        hf_txn_id t2 = hf_read_from(&w->reads[r]);
 
         if (hf_world_age(w, t2) <= age)
             continue;
@@ -202,16 +174,16 @@ static bool check_prefix(hf_commit *c)
         if (c->stale_first[i] == c->stale_first[i + 1])
             continue;
         for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++)
-            if (hf_world_age(w, w->reads[r].source) > last)
-                last = hf_world_age(w, w->reads[r].source);
+            if (hf_world_age(w, hf_read_from(&w->reads[r])) > last)
+                last = hf_world_age(w, hf_read_from(&w->reads[r]));
         for (uint32_t s = c->stale_first[i]; s < c->stale_first[i + 1]; s++) {
             const hf_world_read *r = &w->reads[c->stale[s]];
-            uint32_t at = hf_commit_writer_from(
-                c, r->key, hf_world_age(w, r->source) + 1);
+            uint32_t at =
+                hf_world_writer_from(w, r->key, hf_read_age(w, r) + 1);
 
-            if (at < c->writer_first[r->key + 1] &&
-                (int64_t)w->place[c->writers[at]] <= last)
-                return hf_refuse_stale(c, t, r, c->writers[at],
+            if (at < w->writer_first[r->key + 1] &&
+                (int64_t)w->place[w->writers[at]] <= last)
+                return hf_refuse_stale(c, t, r, w->writers[at],
                                        "is in the prefix it sees");
         }
         if (hf_out_of_budget(c->v))
@@ -243,7 +215,7 @@ static bool check_axiom(hf_commit *c, unsigned axiom)
     return !(axiom & HF_AXIOM_PREFIX) || check_prefix(c);
 }
 
-bool hf_verify_commit(hf_verifier *v, const hf_world *w)
+bool hf_verify_commit(hf_verifier *v, hf_world *w)
 {
     hf_commit c = {.v = v, .w = w};
 
@@ -261,7 +233,7 @@ bool hf_verify_commit(hf_verifier *v, const hf_world *w)
         return false;
     if (c.stale_first[w->n] == 0)
         return true;
-    collect_writers(&c);
+    hf_world_collect_writers(v, w);
     collect_sessions(&c);
     switch (v->info->shape) {
     case HF_SHAPE_OTV:

@@ -4,7 +4,8 @@
  * Every condition of the weak levels has the form "if t3 reads x from t1,
  * another t2 writes x, and t2 is visible to t3, then t2 is before t1".  What
  * is visible is before t3 in the order, so only reads matter that do not
- * return the version current at their place: the stale reads.  They are
+ * return the version current at their place: the stale reads (of views:
+ * those that missed a change before their place).  They are
  * collected first; a condition is then asked about them alone.
  */
 #ifndef HF_COMMIT_H
@@ -22,19 +23,19 @@ typedef struct hf_commit {
     hf_txn_id *previous;
     /* per transaction: the one before it in its session, or HF_NONE */
     hf_txn_id *session_before;
-    /* the writers of a key, in order */
-    uint32_t *writer_first;
-    hf_txn_id *writers;
 } hf_commit;
 
 /* "t3 reads x from ... although t2 ..., which overwrote it, is visible" */
 bool hf_refuse_stale(hf_commit *c, hf_txn_id reader, const hf_world_read *r,
                      hf_txn_id t2, const char *how);
 
-/* The first writer of key placed at or after `place`: an index into
- * c->writers (writer_first[key + 1] if there is none). */
-uint32_t hf_commit_writer_from(const hf_commit *c, hf_key_id key,
-                               int64_t place);
+/* A visible writer of the read's key placed after this is a violation: the
+ * place of the version read, or for a view that before the next change. */
+static inline int64_t hf_read_age(const hf_world *w, const hf_world_read *r)
+{
+    return r->kind == HF_READ_VIEW ? (int64_t)w->place[r->change] - 1
+                                   : hf_world_age(w, r->source);
+}
 
 /* session.c: what the own or a read session did. */
 bool hf_commit_check_sessions(hf_commit *c);

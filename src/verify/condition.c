@@ -154,8 +154,8 @@ static void number(compiler *c)
 
     while (c->at < c->end && isdigit((unsigned char)*c->at))
         c->at++;
-    if ((c->at < c->end && (*c->at == '.' || *c->at == '_' ||
-                            isalpha((unsigned char)*c->at))) ||
+    if ((c->at < c->end &&
+         (*c->at == '.' || *c->at == '_' || isalpha((unsigned char)*c->at))) ||
         !hf_str_to_int((hf_str){start, (size_t)(c->at - start)}, &s.number)) {
         fail(c);
         return;
@@ -181,7 +181,7 @@ static void text(compiler *c)
 
 static void name_or_constant(compiler *c)
 {
-    static const char *const reserved[] = {"AND", "OR",     "NOT", "IS",
+    static const char *const reserved[] = {"AND", "OR",      "NOT", "IS",
                                            "IN",  "BETWEEN", NULL};
     hf_str w = word(c);
 
@@ -452,8 +452,7 @@ static hf_scalar compare(machine *m, opcode code, hf_scalar a, hf_scalar b)
     if (a.type == HF_TEXT && b.type == HF_TEXT &&
         (code == EQUAL || code == UNEQUAL))
         return truth(hf_str_eq((hf_str){a.text, a.length},
-                               (hf_str){b.text, b.length}) ==
-                     (code == EQUAL));
+                               (hf_str){b.text, b.length}) == (code == EQUAL));
     if (a.type != b.type || (a.type != HF_INT && a.type != HF_BOOL))
         return not_known(m);
     switch (code) {

@@ -5,8 +5,10 @@
  * longer ends as it did, or if an element might be one of theirs.  Dropping
  * only takes demands away, so what is invalid here is invalid in the whole.
  * Reads of keys with increments of unknown result are dropped for the same
- * reason, and so are predicate operations; if that leaves a valid rest the
- * answer is "unsupported", not "refused".
+ * reason.  A row that a condition did not return is dropped if a removed
+ * transaction wrote its key: what changes the matches is then not known.
+ * Statements, and conditions that cannot be evaluated, are dropped too; if
+ * that leaves a valid rest the answer is "unsupported", not "refused".
  *
  * What is wrong in one transaction whatever the others do (garbage, an own
  * write not seen, an element twice in a list) is settled here; the rest is
@@ -19,6 +21,7 @@ typedef struct cutter {
     hf_verifier *v;
     uint32_t *local;  /* per key: its local number */
     bool *outside;    /* per value: written by a transaction not kept */
+    bool *is_shared;  /* per key: and by one that may have happened */
     unsigned *inside; /* per value: those kept that write it */
     uint32_t *met;    /* per value: the last list it was met in */
     uint32_t n_lists;
@@ -52,19 +55,36 @@ static bool pick(hf_verifier *v, hf_core *c, bool *kept)
     return true;
 }
 
+static uint32_t number_in_core(const hf_core *c, hf_txn_id t)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->txns[i].id == t)
+            return i;
+    return HF_NONE;
+}
+
 static bool mark_outside(cutter *k, const bool *kept)
 {
     const hf_history *h = k->v->h;
 
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        for (hf_op_id op = h->op_first[t];
-             !kept[t] && op < h->op_first[t + 1]; op++)
-            if (hf_op_writes(h, op) && hf_op_written(h, op) != HF_NONE)
-                k->outside[hf_op_written(h, op)] = true;
+        for (hf_op_id op = h->op_first[t]; !kept[t] && op < h->op_first[t + 1];
+             op++)
+            if (hf_op_writes(h, op)) {
+                k->is_shared[h->op_key[op]] |= h->txn_outcome[t] != HF_ABORTED;
+                if (hf_op_written(h, op) != HF_NONE)
+                    k->outside[hf_op_written(h, op)] = true;
+            }
         if ((t & 0xff) == 0 && hf_out_of_budget(k->v))
             return false;
     }
     return true;
+}
+
+static void number_key(cutter *k, hf_key_id key)
+{
+    if (k->local[key] == HF_NONE)
+        k->local[key] = k->c->n_keys++;
 }
 
 /* Local numbers for the keys the core uses, and who writes what. */
@@ -76,10 +96,12 @@ static void number_keys(cutter *k)
     for (uint32_t i = 0; i < c->n; i++)
         for (hf_op_id op = h->op_first[c->txns[i].id];
              op < h->op_first[c->txns[i].id + 1]; op++) {
-            hf_key_id key = h->op_key[op];
+            uint32_t n = hf_item_reads(h, op);
 
-            if (key != HF_NONE && k->local[key] == HF_NONE)
-                k->local[key] = c->n_keys++;
+            if (h->op_key[op] != HF_NONE)
+                number_key(k, h->op_key[op]);
+            for (uint32_t j = 0; j < n; j++)
+                number_key(k, hf_item_read_at(h, op, j).key);
             if (hf_op_writes(h, op) && hf_op_written(h, op) != HF_NONE)
                 k->inside[hf_op_written(h, op)] |= 1u << i;
         }
@@ -108,27 +130,49 @@ static void keep_promise(cutter *k)
         }
 }
 
+/* A read whose writer was recorded; false if it is dropped or wrong. */
+static bool named_read(cutter *k, uint32_t i, const hf_item_read *read,
+                       hf_core_read *ret)
+{
+    const hf_history *h = k->v->h;
+    bool fine;
+
+    if (read->writer == HF_WRITER_INITIAL) {
+        fine = ret->initial;
+    } else {
+        uint32_t w = number_in_core(k->c, read->writer);
+
+        if (w == HF_NONE)
+            return false;
+        fine = hf_facts_installs(h, read->writer, read->value);
+        ret->initial = false;
+    }
+    k->c->txns[i].broken |= !fine;
+    return fine;
+}
+
+/* False if the read is dropped, says nothing, or is wrong by itself. */
 static bool register_read(cutter *k, uint32_t i, const hf_item_read *read,
                           hf_op_id own_write, hf_core_read *ret)
 {
     const hf_history *h = k->v->h;
     unsigned inside = k->inside[read->value];
+    bool named = read->writer != HF_NONE;
 
     /* an increment cannot have read its own result */
     if (inside == 1u << i && !k->v->facts.is_repeated[read->value] &&
-        hf_op_writes(h, read->op))
+        hf_op_writes(h, read->op) && hf_op_written(h, read->op) == read->value)
         inside = 0;
-    if (own_write != HF_NONE &&
-        hf_op_written(h, own_write) == read->value)
+    if (own_write != HF_NONE && hf_op_written(h, own_write) == read->value &&
+        (!named || read->writer == k->c->txns[i].id))
         return false;
-    if (k->outside[read->value])
+    if (k->outside[read->value] && !named)
         return false;
-    if (own_write != HF_NONE ||
-        (!ret->initial && !inside)) {
+    if (own_write != HF_NONE || (!named && !ret->initial && !inside)) {
         k->c->txns[i].broken = true;
         return false;
     }
-    return true;
+    return !named || named_read(k, i, read, ret);
 }
 
 /* Removes what others appended; false if the read is dropped. */
@@ -157,28 +201,71 @@ static bool cut_list(cutter *k, uint32_t i, hf_core_read *r)
     return keep;
 }
 
-static void add_read(cutter *k, uint32_t i, hf_op_id op, hf_op_id own_write,
-                     uint32_t own)
+static hf_match version_match(cutter *k, const hf_condition *condition,
+                              hf_txn_id t, hf_key_id key)
+{
+    const hf_history *h = k->v->h;
+    const hf_facts *f = &k->v->facts;
+    uint32_t slot;
+
+    if (t == HF_NONE) {
+        hf_value_id initial = h->key_initial ? h->key_initial[key] : HF_NONE;
+
+        return initial == HF_NONE
+                   ? HF_MATCH_NO
+                   : hf_predicate_match(k->v, condition, initial);
+    }
+    slot = hf_facts_slot(f, t, key);
+    return slot == HF_NONE
+               ? HF_MATCH_NO
+               : hf_predicate_match(k->v, condition,
+                                    hf_op_written(h, f->write_op[slot]));
+}
+
+/* Which versions of the key satisfy the condition of a view; false if that
+ * is not known. */
+static bool fill_matches(cutter *k, hf_key_id key, hf_core_read *r)
+{
+    hf_match m = version_match(k, r->view, HF_NONE, key);
+    bool known = m != HF_MATCH_UNKNOWN;
+
+    r->initial_matches = m == HF_MATCH_YES;
+    for (uint32_t i = 0; i < k->c->n; i++) {
+        m = version_match(k, r->view, k->c->txns[i].id, key);
+        known &= m != HF_MATCH_UNKNOWN;
+        r->matches |= (unsigned)(m == HF_MATCH_YES) << i;
+    }
+    k->c->has_views |= known;
+    k->c->dropped_predicate |= !known;
+    return known;
+}
+
+/* own_write, own: the last own write of the key before, and their number. */
+static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
+                     hf_op_id own_write, uint32_t own, bool view)
 {
     const hf_history *h = k->v->h;
     hf_core_txn *t = &k->c->txns[i];
-    hf_item_read read = hf_item_read_at(h, op, 0);
-    unsigned use = k->v->facts.key_use[read.key];
-    hf_core_read r = {.key = k->local[read.key],
-                      .value = read.value,
-                      .op = op,
-                      .initial = hf_value_is_initial(h, read.key, read.value),
+    unsigned use = k->v->facts.key_use[read->key];
+    uint8_t type = h->value_type[read->value];
+    hf_core_read r = {.key = k->local[read->key],
+                      .value = read->value,
+                      .writer = read->writer,
+                      .op = read->op,
+                      .initial = hf_value_is_initial(h, read->key, read->value),
                       .own = own};
 
     r.is_list = use & HF_KEY_LIST;
     if ((use & HF_KEY_BLIND) ||
-        (r.is_list && h->value_type[read.value] != HF_LIST &&
-         h->value_type[read.value] != HF_NIL))
+        (r.is_list && type != HF_LIST && type != HF_NIL) ||
+        (view && (r.is_list || k->is_shared[read->key])))
         return;
-    if (!r.is_list && !register_read(k, i, &read, own_write, &r))
+    if (!r.is_list && !register_read(k, i, read, own_write, &r))
         return;
-    if (r.is_list && h->value_type[read.value] == HF_LIST &&
-        !cut_list(k, i, &r))
+    if (r.is_list && type == HF_LIST && !cut_list(k, i, &r))
+        return;
+    r.view = view ? hf_predicate_condition(k->v, read->op) : NULL;
+    if (view && !fill_matches(k, read->key, &r))
         return;
     t->reads[t->n_reads++] = r;
 }
@@ -196,51 +283,95 @@ static void add_write(cutter *k, uint32_t i, hf_op_id op)
             (hf_core_append){key, hf_op_written(h, op)};
 }
 
+/* What one transaction wrote so far, per local key. */
+typedef struct progress {
+    hf_op_id *write; /* the last, or HF_NONE */
+    uint32_t *count;
+} progress;
+
+static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
+{
+    const hf_history *h = k->v->h;
+    hf_op_kind kind = hf_op_kind_of(h, op);
+    uint32_t n = hf_item_reads(h, op);
+
+    if (kind == HF_OP_SQL)
+        k->c->dropped_predicate = true;
+    if (kind == HF_OP_INCREMENT && !hf_increment_adds_up(h, op))
+        k->c->txns[i].broken = true;
+    if (hf_op_has_predicate(kind)) {
+        switch (hf_predicate_judge(k->v, op)) {
+        case HF_SET_FINE:
+            break;
+        case HF_SET_UNKNOWN:
+            k->c->dropped_predicate = true;
+            return;
+        default:
+            k->c->txns[i].broken = true;
+            return;
+        }
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        hf_item_read read = hf_item_read_at(h, op, j);
+        hf_look_kind look = hf_look_at(k->v, op, j);
+        uint32_t key = k->local[read.key];
+
+        if (look != HF_LOOK_SKIP)
+            add_read(k, i, &read, own->write[key], own->count[key],
+                     look == HF_LOOK_VIEW);
+    }
+}
+
+/* INT between items and rows that a condition did not return: the item must
+ * not satisfy it.  That is the same in all worlds. */
+static void compare_views(cutter *k, hf_core_txn *t)
+{
+    for (uint32_t i = 0; k->v->info->internal && i < t->n_reads; i++)
+        for (uint32_t j = 0; t->reads[i].view && j < t->n_reads; j++)
+            if (!t->reads[j].view && t->reads[j].key == t->reads[i].key &&
+                hf_predicate_match(k->v, t->reads[i].view, t->reads[j].value) ==
+                    HF_MATCH_YES)
+                t->broken = true;
+}
+
+static uint32_t count_reads(const hf_history *h, hf_txn_id t)
+{
+    uint32_t n = 0;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        n += hf_item_reads(h, op);
+    return n;
+}
+
 static bool cut_transaction(cutter *k, uint32_t i)
 {
     const hf_history *h = k->v->h;
     hf_core_txn *t = &k->c->txns[i];
     hf_op_id first = h->op_first[t->id], end = h->op_first[t->id + 1];
-    /* per local key: the last own write so far, and how many */
-    hf_op_id *own = hf_nones(k->v, k->c->n_keys, sizeof(*own));
-    uint32_t *count = hf_zeros(k->v, k->c->n_keys, sizeof(*count));
+    progress own = {.write = hf_nones(k->v, k->c->n_keys, sizeof(*own.write)),
+                    .count = hf_zeros(k->v, k->c->n_keys, sizeof(*own.count))};
 
-    t->reads = hf_zeros(k->v, end - first, sizeof(*t->reads));
+    t->reads = hf_zeros(k->v, count_reads(h, t->id), sizeof(*t->reads));
     t->appends = hf_zeros(k->v, end - first, sizeof(*t->appends));
     t->last = hf_nones(k->v, k->c->n_keys, sizeof(*t->last));
     for (hf_op_id op = first; op < end; op++) {
-        hf_op_kind kind = hf_op_kind_of(h, op);
-        uint32_t key;
-
-        if (hf_op_has_predicate(kind) || kind == HF_OP_SQL) {
-            k->c->dropped_predicate = true;
-            continue;
-        }
-        if (h->op_key[op] == HF_NONE)
-            continue;
-        key = k->local[h->op_key[op]];
-        if (hf_item_reads(h, op) && h->txn_outcome[t->id] != HF_ABORTED)
-            add_read(k, i, op, own[key], count[key]);
+        if (hf_op_counts(h, op) && h->txn_outcome[t->id] != HF_ABORTED)
+            cut_reads(k, i, op, &own);
         if (hf_op_writes(h, op)) {
+            uint32_t key = k->local[h->op_key[op]];
+
             add_write(k, i, op);
-            own[key] = op;
-            count[key]++;
+            own.write[key] = op;
+            own.count[key]++;
         }
         if (hf_out_of_budget(k->v))
             return false;
     }
+    compare_views(k, t);
     return true;
 }
 
 /* ---- demands on the order ------------------------------------------------ */
-
-static uint32_t number_in_core(const hf_core *c, hf_txn_id t)
-{
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->txns[i].id == t)
-            return i;
-    return HF_NONE;
-}
 
 static void keep_certificate(cutter *k)
 {
@@ -304,6 +435,7 @@ bool hf_core_build(hf_verifier *v, hf_core *ret)
         return false;
     k.local = hf_nones(v, h->n_keys, sizeof(*k.local));
     k.outside = hf_zeros(v, h->n_values, sizeof(*k.outside));
+    k.is_shared = hf_zeros(v, h->n_keys, sizeof(*k.is_shared));
     k.inside = hf_zeros(v, h->n_values, sizeof(*k.inside));
     k.met = hf_zeros(v, h->n_values, sizeof(*k.met));
     if (!mark_outside(&k, kept))

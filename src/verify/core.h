@@ -2,19 +2,24 @@
 #ifndef HF_CORE_H
 #define HF_CORE_H
 
-#include "verify/verifier.h"
+#include "verify/predicate.h"
 
 #define HF_CORE_MOST 8
 
 typedef struct hf_core_read {
     uint32_t key; /* local number */
     hf_value_id value;
+    hf_txn_id writer; /* as recorded, HF_NONE if not */
     hf_op_id op;
     bool initial; /* the value is the key's initial one */
     bool is_list;
     uint32_t n_items; /* of the list, removed elements left out */
     hf_value_id *items;
     uint32_t own; /* own appends to the key before the read */
+    /* a row that a condition did not return: which versions satisfy it */
+    const hf_condition *view; /* NULL: an item */
+    unsigned matches;
+    bool initial_matches;
 } hf_core_read;
 
 typedef struct hf_core_append {
@@ -39,8 +44,9 @@ typedef struct hf_core {
     hf_verifier *v;
     uint32_t n, n_keys;
     hf_core_txn txns[HF_CORE_MOST];
-    unsigned *writers;    /* per local key */
+    unsigned *writers; /* per local key */
     unsigned committed, unknown;
+    bool has_views;
     bool broken;            /* unique values were promised and are not */
     bool dropped_predicate; /* left something out that might have mattered */
 } hf_core;

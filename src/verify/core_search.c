@@ -15,6 +15,11 @@
  *                                   the level, with sets as bit masks
  *   read uncommitted                nothing but lists, once all are placed
  *
+ * Rows that a condition did not return may have been looked at in a version
+ * that comes later in the order, if nothing in between changes the matches;
+ * so they are judged when all are placed (views, below), in every way to
+ * choose which version each was.
+ *
  * No graph is built and no cycle looked for.  At most 8! orders times the
  * ways to settle outcomes and sources; a wrong prefix is never continued.
  */
@@ -33,23 +38,34 @@ typedef struct search {
     unsigned sources[HF_CORE_MOST];
     unsigned causal[HF_CORE_MOST];
     unsigned depends[HF_CORE_MOST];
-    /* sources chosen for the one being placed: bit or 0 for initial */
-    unsigned *chosen;
+    /* per transaction and read: the source chosen, a bit or 0 for initial */
+    unsigned *chosen[HF_CORE_MOST];
+    /* once all are placed, per transaction and view: those whose changes it
+     * saw; the place of the first change it did not see, or HF_NONE */
+    bool complete;
+    unsigned *seen[HF_CORE_MOST];
+    uint32_t *missed[HF_CORE_MOST];
 } search;
 
 static bool extend(search *s);
 
 /* ---- states -------------------------------------------------------------- */
 
-/* The value of key after the first n; *ret_initial if nobody wrote it. */
-static hf_value_id value_after(const search *s, uint32_t n, uint32_t key,
-                               bool *ret_initial)
+/* May the register read have come from w's last write? */
+static bool may_come_from(const search *s, const hf_core_read *r, uint32_t w)
 {
-    *ret_initial = false;
+    const hf_core_txn *x = &s->c->txns[w];
+
+    return (s->c->writers[r->key] & 1u << w) && x->last[r->key] == r->value &&
+           (r->writer == HF_NONE || r->writer == x->id);
+}
+
+/* The last of the first n that wrote key, or HF_NONE. */
+static uint32_t writer_after(const search *s, uint32_t n, uint32_t key)
+{
     while (n-- > 0)
         if (s->c->writers[key] & 1u << s->order[n])
-            return s->c->txns[s->order[n]].last[key];
-    *ret_initial = true;
+            return s->order[n];
     return HF_NONE;
 }
 
@@ -85,13 +101,14 @@ static bool list_is(const search *s, const hf_core_read *r, uint32_t n,
 static bool read_fits(const search *s, const hf_core_read *r, uint32_t n,
                       uint32_t reader)
 {
-    bool initial;
-    hf_value_id value;
+    uint32_t writer;
 
+    if (r->view)
+        return true;
     if (r->is_list)
         return list_is(s, r, n, reader);
-    value = value_after(s, n, r->key, &initial);
-    return initial ? r->initial : value == r->value;
+    writer = writer_after(s, n, r->key);
+    return writer == HF_NONE ? r->initial : may_come_from(s, r, writer);
 }
 
 static bool reads_fit(const search *s, uint32_t t, uint32_t n)
@@ -106,11 +123,13 @@ static bool reads_fit(const search *s, uint32_t t, uint32_t n)
 
 /* ---- snapshots ----------------------------------------------------------- */
 
-static bool writes_overlap(const search *s, uint32_t t, uint32_t start)
+/* Did anyone commit a write of t's keys from `start` to before `end`? */
+static bool writes_overlap(const search *s, uint32_t t, uint32_t start,
+                           uint32_t end)
 {
     unsigned since = 0;
 
-    for (uint32_t i = start; i < s->n_placed; i++)
+    for (uint32_t i = start; i < end; i++)
         since |= 1u << s->order[i];
     for (uint32_t k = 0; k < s->c->n_keys; k++)
         if ((s->c->writers[k] & 1u << t) && (s->c->writers[k] & since))
@@ -118,16 +137,20 @@ static bool writes_overlap(const search *s, uint32_t t, uint32_t start)
     return false;
 }
 
-static bool has_snapshot(const search *s, uint32_t t)
+static bool views_allow(const search *s, uint32_t t, uint32_t start);
+
+/* Is there a start for t, which commits as number `end`? */
+static bool has_snapshot(const search *s, uint32_t t, uint32_t end)
 {
     unsigned follows = s->c->txns[t].follows & s->in;
     uint32_t least = 0;
 
-    for (uint32_t i = 0; i < s->n_placed; i++)
+    for (uint32_t i = 0; i < end; i++)
         if (follows & 1u << s->order[i])
             least = i + 1;
-    for (uint32_t start = least; start <= s->n_placed; start++)
-        if (!writes_overlap(s, t, start) && reads_fit(s, t, start))
+    for (uint32_t start = least; start <= end; start++)
+        if (!writes_overlap(s, t, start, end) && reads_fit(s, t, start) &&
+            views_allow(s, t, start))
             return true;
     return false;
 }
@@ -197,28 +220,42 @@ static unsigned visible_to(const search *s, uint32_t t, unsigned sources)
     return all;
 }
 
-/* Writers of the key of read r placed after its source. */
-static unsigned overwriters(const search *s, const hf_core_read *r,
-                            unsigned source)
+/* Writers of the key of read i that make it outdated if they are visible. */
+static unsigned overwriters(const search *s, uint32_t t, uint32_t i)
 {
+    const hf_core_read *r = &s->c->txns[t].reads[i];
     unsigned later = s->placed;
 
-    if (source)
-        later &= ~prefix_of(s, source);
+    if (r->view) {
+        for (uint32_t n = 0; n < s->n_placed; n++)
+            if (s->missed[t][i] == HF_NONE || n < s->missed[t][i])
+                later &= ~(1u << s->order[n]);
+    } else if (s->chosen[t][i]) {
+        later &= ~prefix_of(s, s->chosen[t][i]);
+    }
     return s->c->writers[r->key] & later;
 }
 
-static unsigned earlier_sources(const search *s, const hf_core_txn *x,
-                                uint32_t before)
+/* Whom read i of t makes it depend on. */
+static unsigned read_from(const search *s, uint32_t t, uint32_t i)
 {
+    if (!s->c->txns[t].reads[i].view)
+        return s->chosen[t][i];
+    return s->complete ? s->seen[t][i] : 0;
+}
+
+static unsigned earlier_sources(const search *s, uint32_t t, uint32_t before)
+{
+    const hf_core_txn *x = &s->c->txns[t];
     unsigned all = 0;
 
     for (uint32_t i = 0; i < x->n_reads; i++)
         if (x->reads[i].op < x->reads[before].op)
-            all |= s->chosen[i];
+            all |= read_from(s, t, i);
     return all;
 }
 
+/* Reads of lists after own appends say nothing about others. */
 static bool makes_no_edge(const hf_core_read *r)
 {
     return r->is_list && r->own > 0;
@@ -240,33 +277,45 @@ static void note_past(search *s, uint32_t t, unsigned sources)
     s->depends[t] = direct | union_over(direct, s->depends);
 }
 
-/* All sources of t are chosen: INT and the condition of the level. */
+/* INT among items. */
+static bool items_repeat(const search *s, uint32_t t, uint32_t i)
+{
+    const hf_core_read *r = s->c->txns[t].reads;
+
+    for (uint32_t j = 0; j < i; j++)
+        if (r[j].key == r[i].key && !r[j].view && !makes_no_edge(&r[j]) &&
+            s->chosen[t][j] != s->chosen[t][i])
+            return false;
+    return true;
+}
+
+/* All sources of t are chosen: INT and the condition of the level.  Views
+ * count once the order is complete; leaving them out before that is right,
+ * since they only add demands. */
 static bool condition_holds(search *s, uint32_t t)
 {
     const hf_core_txn *x = &s->c->txns[t];
     const hf_level_info *info = s->c->v->info;
-    bool earlier = info->shape == HF_SHAPE_OTV ||
-                   (info->axiom & HF_AXIOM_EARLIER_READ);
+    bool earlier =
+        info->shape == HF_SHAPE_OTV || (info->axiom & HF_AXIOM_EARLIER_READ);
     unsigned sources = 0, visible;
 
     for (uint32_t i = 0; i < x->n_reads; i++)
-        sources |= s->chosen[i];
+        sources |= read_from(s, t, i);
     note_past(s, t, sources);
     visible = visible_to(s, t, sources);
     for (uint32_t i = 0; i < x->n_reads; i++) {
         const hf_core_read *r = &x->reads[i];
         unsigned seen = visible;
 
-        if (makes_no_edge(r))
+        if (makes_no_edge(r) || (r->view && !s->complete))
             continue;
         if (earlier)
-            seen |= earlier_sources(s, x, i);
-        if (seen & overwriters(s, r, s->chosen[i]))
+            seen |= earlier_sources(s, t, i);
+        if (seen & overwriters(s, t, i))
             return false;
-        for (uint32_t j = 0; info->internal && j < i; j++)
-            if (x->reads[j].key == r->key && !makes_no_edge(&x->reads[j]) &&
-                s->chosen[j] != s->chosen[i])
-                return false;
+        if (info->internal && !r->view && !items_repeat(s, t, i))
+            return false;
     }
     return true;
 }
@@ -293,35 +342,143 @@ static bool go_on_with(search *s, uint32_t t)
     return found;
 }
 
-/* Sources for t's reads from number i on, every way; then the rest of the
- * order.  `chosen` is the part of the array that belongs to t. */
-static bool choose(search *s, uint32_t t, uint32_t i, unsigned *chosen)
+/* Sources for t's items from number i on, every way; then the rest of the
+ * order. */
+static bool choose(search *s, uint32_t t, uint32_t i)
 {
     const hf_core_txn *x = &s->c->txns[t];
     const hf_core_read *r;
 
     if (hf_out_of_budget(s->c->v))
         return false;
-    s->chosen = chosen;
     if (i == x->n_reads)
         return condition_holds(s, t) && go_on_with(s, t);
     r = &x->reads[i];
-    chosen[i] = 0;
+    s->chosen[t][i] = 0;
+    if (r->view)
+        return choose(s, t, i + 1);
     if (makes_no_edge(r))
-        return list_is(s, r, s->n_placed, t) && choose(s, t, i + 1, chosen);
-    if ((r->is_list ? r->n_items == 0 : r->initial) &&
-        choose(s, t, i + 1, chosen))
+        return list_is(s, r, s->n_placed, t) && choose(s, t, i + 1);
+    if ((r->is_list ? r->n_items == 0 : r->initial) && choose(s, t, i + 1))
         return true;
     for (uint32_t n = 0; n < s->n_placed; n++) {
         uint32_t w = s->order[n];
 
+        if (r->is_list
+                ? !(s->c->writers[r->key] & 1u << w) || !list_is(s, r, n + 1, t)
+                : !may_come_from(s, r, w))
+            continue;
+        s->chosen[t][i] = 1u << w;
+        if (choose(s, t, i + 1))
+            return true;
+    }
+    return false;
+}
+
+/* ---- views --------------------------------------------------------------- */
+
+/* The order is complete and view i of t looked at the version of `source`
+ * (HF_NONE: the initial one): which changes did it see, and which not? */
+static void look(search *s, uint32_t t, uint32_t i, uint32_t source)
+{
+    const hf_core_read *r = &s->c->txns[t].reads[i];
+    bool now = r->initial_matches, passed = source == HF_NONE;
+
+    s->seen[t][i] = 0;
+    s->missed[t][i] = HF_NONE;
+    for (uint32_t n = 0; n < s->n_placed; n++) {
+        uint32_t w = s->order[n];
+        bool then = r->matches >> w & 1u;
+
         if (!(s->c->writers[r->key] & 1u << w))
             continue;
-        if (r->is_list ? !list_is(s, r, n + 1, t)
-                       : s->c->txns[w].last[r->key] != r->value)
+        if (then != now && !passed && w != t)
+            s->seen[t][i] |= 1u << w;
+        if (then != now && passed && s->missed[t][i] == HF_NONE)
+            s->missed[t][i] = n;
+        passed |= w == source;
+        now = then;
+    }
+}
+
+/* What the views of t saw was committed before `start`, what they missed was
+ * not. */
+static bool views_allow(const search *s, uint32_t t, uint32_t start)
+{
+    const hf_core_txn *x = &s->c->txns[t];
+    bool misses = s->c->v->info->shape != HF_SHAPE_ITEM;
+    unsigned before = 0;
+
+    for (uint32_t n = 0; n < start; n++)
+        before |= 1u << s->order[n];
+    for (uint32_t i = 0; s->complete && i < x->n_reads; i++)
+        if (x->reads[i].view &&
+            ((s->seen[t][i] & ~before) || (misses && s->missed[t][i] < start)))
+            return false;
+    return true;
+}
+
+/* Everything is settled: goes through the order once more. */
+static bool holds_with_views(search *s)
+{
+    hf_level_shape shape = s->c->v->info->shape;
+    uint32_t all = s->n_placed;
+    bool fine = true;
+
+    s->complete = true;
+    for (uint32_t n = 0; n < all && fine; n++) {
+        uint32_t t = s->order[n];
+
+        if (shape == HF_SHAPE_SNAPSHOT) {
+            fine = has_snapshot(s, t, n);
             continue;
-        chosen[i] = 1u << w;
-        if (choose(s, t, i + 1, chosen))
+        }
+        if (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM) {
+            fine = views_allow(s, t, n);
+            continue;
+        }
+        s->placed = 0;
+        for (uint32_t i = 0; i < n; i++)
+            s->placed |= 1u << s->order[i];
+        s->n_placed = n;
+        for (uint32_t i = 0; i < s->c->txns[t].n_reads; i++)
+            fine &= !(read_from(s, t, i) & ~s->placed);
+        fine = fine && condition_holds(s, t);
+    }
+    s->complete = false;
+    s->n_placed = all;
+    s->placed = s->in;
+    return fine;
+}
+
+/* Versions for the views from view i of the one at place n on, every way. */
+static bool choose_views(search *s, uint32_t n, uint32_t i)
+{
+    const hf_core_read *r;
+    uint32_t t;
+
+    if (hf_out_of_budget(s->c->v))
+        return false;
+    while (n < s->n_placed && i == s->c->txns[s->order[n]].n_reads) {
+        n++;
+        i = 0;
+    }
+    if (n == s->n_placed)
+        return holds_with_views(s);
+    t = s->order[n];
+    r = &s->c->txns[t].reads[i];
+    if (!r->view)
+        return choose_views(s, n, i + 1);
+    if (r->initial) {
+        look(s, t, i, HF_NONE);
+        if (choose_views(s, n, i + 1))
+            return true;
+    }
+    for (uint32_t w = 0; w < s->c->n; w++) {
+        if (w == t || !(s->in & 1u << w) || !may_come_from(s, r, w))
+            continue;
+        look(s, t, i, w);
+        if (choose_views(s, n, i + 1))
             return true;
     }
     return false;
@@ -333,8 +490,8 @@ static bool choose(search *s, uint32_t t, uint32_t i, unsigned *chosen)
 static bool is_dirty(const search *s, uint32_t key, hf_value_id value)
 {
     for (uint32_t t = 0; t < s->c->n; t++)
-        for (uint32_t i = 0;
-             !(s->in & 1u << t) && i < s->c->txns[t].n_appends; i++)
+        for (uint32_t i = 0; !(s->in & 1u << t) && i < s->c->txns[t].n_appends;
+             i++)
             if (s->c->txns[t].appends[i].key == key &&
                 s->c->txns[t].appends[i].value == value)
                 return true;
@@ -382,8 +539,8 @@ static bool dirty_list_fits(const search *s, const hf_core_read *r,
 static bool dirty_lists_fit(const search *s)
 {
     for (uint32_t t = 0; t < s->c->n; t++)
-        for (uint32_t i = 0;
-             (s->in & 1u << t) && i < s->c->txns[t].n_reads; i++)
+        for (uint32_t i = 0; (s->in & 1u << t) && i < s->c->txns[t].n_reads;
+             i++)
             if (s->c->txns[t].reads[i].is_list &&
                 !dirty_list_fits(s, &s->c->txns[t].reads[i], t))
                 return false;
@@ -394,8 +551,6 @@ static bool dirty_lists_fit(const search *s)
 
 static bool try_next(search *s, uint32_t t)
 {
-    unsigned *chosen;
-
     switch (s->c->v->info->shape) {
     case HF_SHAPE_WW:
         return go_on_with(s, t);
@@ -403,22 +558,19 @@ static bool try_next(search *s, uint32_t t)
     case HF_SHAPE_ITEM:
         return reads_fit(s, t, s->n_placed) && go_on_with(s, t);
     case HF_SHAPE_SNAPSHOT:
-        return has_snapshot(s, t) && go_on_with(s, t);
+        return has_snapshot(s, t, s->n_placed) && go_on_with(s, t);
     default:
-        break;
+        return choose(s, t, 0);
     }
-    chosen = HF_NEW_ZEROED(unsigned, s->c->txns[t].n_reads + 1);
-
-    bool found = choose(s, t, 0, chosen);
-
-    hf_free(chosen);
-    return found;
 }
 
 static bool extend(search *s)
 {
-    if (s->placed == s->in)
-        return s->c->v->info->shape != HF_SHAPE_WW || dirty_lists_fit(s);
+    if (s->placed == s->in) {
+        if (s->c->v->info->shape == HF_SHAPE_WW)
+            return dirty_lists_fit(s);
+        return !s->c->has_views || choose_views(s, 0, 0);
+    }
     for (uint32_t t = 0; t < s->c->n; t++) {
         if (!(s->in & ~s->placed & 1u << t) ||
             (s->c->txns[t].before & s->in & ~s->placed))
@@ -433,14 +585,22 @@ static bool extend(search *s)
 
 bool hf_core_has_order(hf_core *c)
 {
+    search s = {.c = c};
     unsigned maybe = c->unknown;
 
     if (c->broken)
         return false;
+    for (uint32_t t = 0; t < c->n; t++) {
+        size_t n = c->txns[t].n_reads;
+
+        s.chosen[t] = hf_zeros(c->v, n, sizeof(*s.chosen[t]));
+        s.seen[t] = hf_zeros(c->v, n, sizeof(*s.seen[t]));
+        s.missed[t] = hf_zeros(c->v, n, sizeof(*s.missed[t]));
+    }
     for (;;) {
-        search s = {.c = c, .in = c->committed | maybe};
         bool broken = false;
 
+        s.in = c->committed | maybe;
         for (uint32_t t = 0; t < c->n; t++)
             broken |= (s.in & 1u << t) && c->txns[t].broken;
         if (!broken && extend(&s))

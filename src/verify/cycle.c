@@ -24,7 +24,8 @@
  * transaction twice falls apart there into two, one of which is forbidden.
  *
  * Cost: O(operations + values) once, then the operations of the transactions
- * in the cycle.  Predicate edges need conditions evaluated: unsupported.
+ * in the cycle; for a predicate edge also the writers of its key, squared at
+ * worst.
  */
 #include "verify/certain.h"
 
@@ -42,11 +43,10 @@ static bool is_read_from(hf_edge_kind kind)
 
 static bool refuse_edge(hf_verifier *v, const hf_edge *e, const char *why)
 {
-    return hf_refuse(v, "edge %s %s -> %s on key %s: %s",
-                     hf_edge_kind_name(e->kind),
-                     hf_label_txn(v->h, e->from).text,
-                     hf_label_txn(v->h, e->to).text,
-                     hf_label_key(v->h, e->key).text, why);
+    return hf_refuse(
+        v, "edge %s %s -> %s on key %s: %s", hf_edge_kind_name(e->kind),
+        hf_label_txn(v->h, e->from).text, hf_label_txn(v->h, e->to).text,
+        hf_label_key(v->h, e->key).text, why);
 }
 
 static bool writes_key(const hf_history *h, hf_op_id op, hf_key_id key)
@@ -86,8 +86,9 @@ static bool check_wr(const hf_certain *c, const hf_edge *e)
         return refuse_edge(c->v, e, "its first operation does not write it");
     if (!hf_certain_source(c, e->to, e->to_op, e->key, &source) ||
         source != e->from)
-        return refuse_edge(c->v, e, "its second operation does not certainly "
-                                    "read that version");
+        return refuse_edge(c->v, e,
+                           "its second operation does not certainly "
+                           "read that version");
     if (hf_op_written(c->v->h, e->from_op) !=
         version_read(c->v, e->to_op, e->key))
         return refuse_edge(c->v, e, "what is written is not what is read");
@@ -95,8 +96,8 @@ static bool check_wr(const hf_certain *c, const hf_edge *e)
 }
 
 /* None of t's elements is in the list that op read. */
-static bool is_missing_in_list(const hf_verifier *v, hf_op_id op,
-                               hf_key_id key, hf_txn_id t)
+static bool is_missing_in_list(const hf_verifier *v, hf_op_id op, hf_key_id key,
+                               hf_txn_id t)
 {
     hf_item_read read;
 
@@ -121,13 +122,74 @@ static bool check_rw(const hf_certain *c, const hf_edge *e)
     if (!writes_key(c->v->h, e->to_op, e->key))
         return refuse_edge(c->v, e, "its second operation does not write it");
     if (!hf_certain_source(c, e->from, e->from_op, e->key, &source))
-        return refuse_edge(c->v, e, "it is not certain which version its "
-                                    "first operation reads");
+        return refuse_edge(c->v, e,
+                           "it is not certain which version its "
+                           "first operation reads");
     if (!hf_certainly_before(c, source, e->to, e->key) &&
         !is_missing_in_list(c->v, e->from_op, e->key, e->to))
-        return refuse_edge(c->v, e, "the version read is not certainly "
-                                    "before the one written");
+        return refuse_edge(c->v, e,
+                           "the version read is not certainly "
+                           "before the one written");
     return true;
+}
+
+/* A strict reads-from edge is what makes a transaction visible under the
+ * axiomatic levels; where only cycles count, a path of ww and pwr will do. */
+static bool needs_strict(const hf_verifier *v)
+{
+    bool anti = false;
+
+    for (uint32_t i = 0; i < v->w->n_edges; i++)
+        anti |= is_anti(v->w->edges[i].kind);
+    return anti &&
+           (v->info->shape == HF_SHAPE_AXIOM || v->info->shape == HF_SHAPE_OTV);
+}
+
+/* from installed a version up to the one that to's condition looked at and
+ * did not return, and it changes the matches.  If it satisfies the condition
+ * some version after it, up to the one looked at, does not, and changes. */
+static bool check_pwr(const hf_certain *c, const hf_edge *e)
+{
+    const hf_condition *condition;
+    hf_txn_id source;
+
+    if (!writes_key(c->v->h, e->from_op, e->key) ||
+        !hf_op_has_predicate(hf_op_kind_of(c->v->h, e->to_op)))
+        return refuse_edge(c->v, e, "expected a write and a condition");
+    if (!hf_certain_look(c, e->to, e->to_op, e->key, HF_LOOK_VIEW, &source) ||
+        source == HF_NONE ||
+        (source != e->from && !hf_certainly_before(c, e->from, source, e->key)))
+        return refuse_edge(c->v, e,
+                           "the condition did not certainly look at "
+                           "that version or a later one");
+    condition = hf_predicate_condition(c->v, e->to_op);
+    if (!needs_strict(c->v) &&
+        hf_version_match(c, e->from, e->key, condition) == HF_MATCH_YES)
+        return true;
+    return hf_certainly_changes(c, e->from, e->key, condition) ||
+           refuse_edge(c->v, e, "it does not certainly change the matches");
+}
+
+/* from's condition looked at a version and did not return it, to installed a
+ * later one, and a version after the one looked at, up to to's, changes. */
+static bool check_prw(const hf_certain *c, const hf_edge *e)
+{
+    const hf_condition *condition;
+    hf_txn_id source;
+
+    if (!writes_key(c->v->h, e->to_op, e->key) ||
+        !hf_op_has_predicate(hf_op_kind_of(c->v->h, e->from_op)))
+        return refuse_edge(c->v, e, "expected a condition and a write");
+    if (!hf_certain_look(c, e->from, e->from_op, e->key, HF_LOOK_VIEW,
+                         &source) ||
+        !hf_certainly_before(c, source, e->to, e->key))
+        return refuse_edge(c->v, e,
+                           "the condition did not certainly look at "
+                           "an earlier version");
+    condition = hf_predicate_condition(c->v, e->from_op);
+    return hf_version_match(c, e->to, e->key, condition) == HF_MATCH_YES ||
+           hf_certainly_changes(c, e->to, e->key, condition) ||
+           refuse_edge(c->v, e, "the matches do not certainly change");
 }
 
 static bool check_order_edge(hf_verifier *v, const hf_edge *e)
@@ -151,9 +213,6 @@ static bool check_edge(const hf_certain *c, const hf_edge *e)
         return refuse_edge(v, e, "one of the two did not certainly happen");
     if (e->kind == HF_EDGE_SO || e->kind == HF_EDGE_RT)
         return check_order_edge(v, e);
-    if (e->kind == HF_EDGE_PWR || e->kind == HF_EDGE_PRW)
-        return hf_give_up(v, HF_ERR_UNSUPPORTED,
-                          "predicate edges need conditions evaluated");
     if (e->key >= v->h->n_keys || e->from_op >= v->h->n_ops ||
         e->to_op >= v->h->n_ops || !hf_op_is_of(v->h, e->from_op, e->from) ||
         !hf_op_is_of(v->h, e->to_op, e->to))
@@ -165,6 +224,10 @@ static bool check_edge(const hf_certain *c, const hf_edge *e)
         return check_wr(c, e);
     case HF_EDGE_RW:
         return check_rw(c, e);
+    case HF_EDGE_PWR:
+        return check_pwr(c, e);
+    case HF_EDGE_PRW:
+        return check_prw(c, e);
     default:
         return refuse_edge(v, e, "its kind is not known");
     }
@@ -277,9 +340,7 @@ static void way_back(const hf_witness *w, uint32_t first, char *ret,
     *ret_causal = i < w->n_edges;
     for (; i < w->n_edges; i++) {
         hf_edge_kind kind = edge_after(w, first, i)->kind;
-        char letter = is_read_from(kind)   ? 'r'
-                      : kind == HF_EDGE_SO ? 's'
-                                           : '?';
+        char letter = is_read_from(kind) ? 'r' : kind == HF_EDGE_SO ? 's' : '?';
 
         *ret_causal &= letter != '?';
         if (letter == 's' && n > 0 && n < size && ret[n - 1] == 's')
@@ -298,9 +359,9 @@ static bool is_visible(const hf_witness *w, unsigned axiom)
         unsigned axiom;
         const char *way;
     } ways[] = {
-        {HF_AXIOM_SO, "s"},      {HF_AXIOM_WR, "r"},
-        {HF_AXIOM_WR_SO, "rs"},  {HF_AXIOM_SO_WR, "sr"},
-        {HF_AXIOM_WR_WR, "rr"},  {HF_AXIOM_WR_SO_WR, "rsr"},
+        {HF_AXIOM_SO, "s"},     {HF_AXIOM_WR, "r"},
+        {HF_AXIOM_WR_SO, "rs"}, {HF_AXIOM_SO_WR, "sr"},
+        {HF_AXIOM_WR_WR, "rr"}, {HF_AXIOM_WR_SO_WR, "rsr"},
     };
     char way[8];
     uint32_t first = 0;
@@ -313,8 +374,7 @@ static bool is_visible(const hf_witness *w, unsigned axiom)
         if ((axiom & ways[i].axiom) && strcmp(way, ways[i].way) == 0)
             return true;
     if ((axiom & HF_AXIOM_EARLIER_READ) && strcmp(way, "r") == 0 &&
-        edge_after(w, first, w->n_edges - 1)->to_op <
-            w->edges[first].from_op)
+        edge_after(w, first, w->n_edges - 1)->to_op < w->edges[first].from_op)
         return true;
     return (axiom & HF_AXIOM_CAUSAL) && causal;
 }
@@ -375,8 +435,7 @@ bool hf_verify_cycle(hf_verifier *v)
     if (!check_name(v, &s))
         return false;
     if (!level_forbids(v, &s))
-        return hf_refuse(v, "%s allows a cycle of these edges",
-                         v->info->name);
+        return hf_refuse(v, "%s allows a cycle of these edges", v->info->name);
     if (!hf_certain_build(v, &c))
         return false;
     for (uint32_t i = 0; i < v->w->n_edges; i++) {

@@ -10,6 +10,19 @@
 
 #include "verify/verifier.h"
 
+bool hf_increment_adds_up(const hf_history *h, hf_op_id op)
+{
+    hf_increment inc = hf_op_increment(h, op);
+    int64_t sum;
+
+    if (!inc.has_result || h->value_type[inc.before] != HF_INT ||
+        h->value_type[inc.after] != HF_INT)
+        return true;
+    return !__builtin_add_overflow(h->value_data[inc.before], inc.amount,
+                                   &sum) &&
+           sum == h->value_data[inc.after];
+}
+
 uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
 {
     hf_op_kind kind = hf_op_kind_of(h, op);
@@ -37,8 +50,8 @@ hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i)
         r.value = hf_op_increment(h, op).before;
     } else if (hf_op_has_predicate(kind)) {
         hf_predicate p = hf_op_predicate(h, op);
-        hf_version_ref ref = i < p.n_versions ? p.versions[i]
-                                              : p.results[i - p.n_versions];
+        hf_version_ref ref =
+            i < p.n_versions ? p.versions[i] : p.results[i - p.n_versions];
 
         r = (hf_item_read){h->value_key[ref.value], ref.value, ref.writer, op};
     }

@@ -22,7 +22,7 @@ struct hf_verifier;
 typedef struct hf_facts {
     /* per value: the one transaction that writes it, HF_NONE, HF_SEVERAL */
     hf_txn_id *writer;
-    bool *is_last;    /* per value: the last write of somebody's */
+    bool *is_last;     /* per value: the last write of somebody's */
     bool *is_repeated; /* per value: by more than one operation */
     uint8_t *key_use;
     /* the keys a transaction writes, ascending, each with its last write:
@@ -58,6 +58,9 @@ static inline hf_value_id hf_op_written(const hf_history *h, hf_op_id op)
                ? hf_op_increment(h, op).after
                : h->op_value[op];
 }
+
+/* False if an increment has results that are not its amount apart. */
+bool hf_increment_adds_up(const hf_history *h, hf_op_id op);
 
 /* What an operation read of one key. */
 typedef struct hf_item_read {

@@ -113,8 +113,7 @@ bool hf_world_build_lists(hf_verifier *v, hf_world *w)
         return true;
     w->seq_first = hf_zeros(v, (size_t)h->n_keys + 1, sizeof(uint32_t));
     count_appends(v, w);
-    w->seq_owner =
-        hf_nones(v, w->seq_first[h->n_keys], sizeof(*w->seq_owner));
+    w->seq_owner = hf_nones(v, w->seq_first[h->n_keys], sizeof(*w->seq_owner));
     w->element_place = hf_nones(v, h->n_values, sizeof(uint32_t));
     w->list_match = hf_nones(v, h->n_values, sizeof(uint32_t));
     w->list_dirty = hf_nones(v, h->n_values, sizeof(uint32_t));
@@ -161,8 +160,7 @@ static bool last_element(hf_verifier *v, const hf_world *w, hf_txn_id t,
                          const hf_item_read *read, hf_txn_id *ret_source)
 {
     uint32_t end = w->seq_first[read->key + 1];
-    uint32_t at =
-        w->seq_first[read->key] + w->list_match[read->value] - 1;
+    uint32_t at = w->seq_first[read->key] + w->list_match[read->value] - 1;
     hf_txn_id owner = w->seq_owner[at];
 
     if (at + 1 < end && w->seq_owner[at + 1] == owner)

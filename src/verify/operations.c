@@ -12,6 +12,8 @@
  *   lost update          read, write of one; read, write of another
  *   phantom              predicate read, predicate read
  *   two versions         predicate operation
+ *   result set mismatch  predicate operation
+ *   semantic error       an increment that does not add up
  *
  * Each is a fact about every world, so what it needs to know about sources
  * must be certain (certain.h), and the reader must certainly have happened.
@@ -61,8 +63,7 @@ static bool where_reads_repeat(const hf_level_info *level)
 static bool where_updates_stay(const hf_level_info *level)
 {
     return level->shape == HF_SHAPE_SINGLE || level->shape == HF_SHAPE_ITEM ||
-           level->shape == HF_SHAPE_SNAPSHOT ||
-           level->shape == HF_SHAPE_SERIAL;
+           level->shape == HF_SHAPE_SNAPSHOT || level->shape == HF_SHAPE_SERIAL;
 }
 
 static bool where_sets_repeat(const hf_level_info *level)
@@ -116,8 +117,8 @@ typedef struct writers {
     bool self; /* the transaction asked about */
 } writers;
 
-static writers writers_of(const hf_certain *c, hf_key_id key,
-                          hf_value_id value, hf_txn_id self)
+static writers writers_of(const hf_certain *c, hf_key_id key, hf_value_id value,
+                          hf_txn_id self)
 {
     const hf_history *h = c->v->h;
     writers w = {.initial = hf_value_is_initial(h, key, value)};
@@ -134,8 +135,8 @@ static writers writers_of(const hf_certain *c, hf_key_id key,
     return w;
 }
 
-static bool only_aborted(const hf_certain *c, hf_key_id key,
-                         hf_value_id value, hf_txn_id reader)
+static bool only_aborted(const hf_certain *c, hf_key_id key, hf_value_id value,
+                         hf_txn_id reader)
 {
     hf_txn_id writer = c->v->facts.writer[value];
     writers w;
@@ -182,8 +183,7 @@ static bool check_garbage(const hf_certain *c, const step *s, uint32_t n)
             return true;
         if (!is_list(c, &read))
             continue;
-        for (hf_value_id x = read.value; x != HF_NONE;
-             x = hf_list_parent(h, x))
+        for (hf_value_id x = read.value; x != HF_NONE; x = hf_list_parent(h, x))
             if (f->writer[hf_list_last(h, x)] == HF_NONE)
                 return true;
     }
@@ -233,8 +233,7 @@ static bool check_internal(const hf_certain *c, const step *s, uint32_t n)
            no(c, "the read returns the own write");
 }
 
-static bool check_non_repeatable(const hf_certain *c, const step *s,
-                                 uint32_t n)
+static bool check_non_repeatable(const hf_certain *c, const step *s, uint32_t n)
 {
     hf_item_read a, b;
     hf_key_id key = key_of(&s[0], &s[1]);
@@ -244,6 +243,9 @@ static bool check_non_repeatable(const hf_certain *c, const step *s,
         !reads_others(c, &s[0], key, &a) || !reads_others(c, &s[1], key, &b))
         return no(c, "expected two reads of a key in one transaction, with "
                      "no own write before them");
+    if (hf_look_at_key(c->v, s[0].op, key) != HF_LOOK_ITEM ||
+        hf_look_at_key(c->v, s[1].op, key) != HF_LOOK_ITEM)
+        return no(c, "a condition did not return the row");
     return a.value != b.value || no(c, "both reads return the same value");
 }
 
@@ -311,8 +313,7 @@ static bool check_g1a(const hf_certain *c, const step *s, uint32_t n)
         return no(c, "the read does not return what was written");
     if (read.writer != HF_NONE && read.writer != s[0].t)
         return no(c, "the version read is another one");
-    return read.writer == s[0].t ||
-           only_aborted(c, s[0].key, value, s[1].t) ||
+    return read.writer == s[0].t || only_aborted(c, s[0].key, value, s[1].t) ||
            no(c, "the value may come from elsewhere");
 }
 
@@ -330,8 +331,7 @@ static bool check_g1b(const hf_certain *c, const step *s, uint32_t n)
         return no(c, "expected two writes of a key by one transaction and a "
                      "read by another");
     value = hf_op_written(h, s[0].op);
-    if ((is_list(c, &read) ? hf_list_last(h, read.value) : read.value) !=
-        value)
+    if ((is_list(c, &read) ? hf_list_last(h, read.value) : read.value) != value)
         return no(c, "the read does not return the first write");
     if (hf_facts_origin(h, &c->v->facts, &read, &writer) != HF_FROM_TXN ||
         writer != s[0].t)
@@ -424,8 +424,7 @@ static bool check_incompatible(const hf_certain *c, const step *s, uint32_t n)
     uint32_t n_left, n_right;
 
     (void)n;
-    if (s[0].key == HF_NONE || !c->happened[s[0].t] ||
-        !c->happened[s[1].t] ||
+    if (s[0].key == HF_NONE || !c->happened[s[0].t] || !c->happened[s[1].t] ||
         !hf_read_of_key(c->v->h, s[0].op, s[0].key, &a) ||
         !hf_read_of_key(c->v->h, s[1].op, s[0].key, &b) || !is_list(c, &a) ||
         !is_list(c, &b))
@@ -457,24 +456,19 @@ static bool check_lost_update(const hf_certain *c, const step *s, uint32_t n)
     return first == second || no(c, "they do not read the same version");
 }
 
-static bool has_row(const hf_history *h, const hf_predicate *p, hf_key_id key)
+/* A row returned by a that b looked at and did not return? */
+static bool returns_more(const hf_certain *c, const hf_predicate *a, hf_op_id b)
 {
-    for (uint32_t i = 0; i < p->n_results; i++)
-        if (h->value_key[p->results[i].value] == key)
-            return true;
-    return false;
-}
+    const hf_history *h = c->v->h;
+    uint32_t n = hf_item_reads(h, b);
+    bool *returned = hf_zeros(c->v, h->n_keys, sizeof(*returned));
 
-/* A key returned by a and not by b? */
-static bool returns_more(const hf_certain *c, const hf_predicate *a,
-                         const hf_predicate *b)
-{
-    for (uint32_t i = 0; i < a->n_results; i++) {
-        if (!has_row(c->v->h, b, c->v->h->value_key[a->results[i].value]))
+    for (uint32_t i = 0; i < a->n_results; i++)
+        returned[h->value_key[a->results[i].value]] = true;
+    for (uint32_t i = 0; i < n; i++)
+        if (returned[hf_item_read_at(h, b, i).key] &&
+            hf_look_at(c->v, b, i) == HF_LOOK_VIEW)
             return true;
-        if (hf_out_of_budget(c->v))
-            return false;
-    }
     return false;
 }
 
@@ -502,33 +496,34 @@ static bool check_phantom(const hf_certain *c, const step *s, uint32_t n)
     for (hf_op_id op = h->op_first[s[0].t]; op < s[1].op; op++)
         if (hf_op_writes(h, op))
             return no(c, "the transaction wrote before the second");
-    return returns_more(c, &a, &b) || returns_more(c, &b, &a) ||
-           no(c, "both return the same keys");
+    return returns_more(c, &a, s[1].op) || returns_more(c, &b, s[0].op) ||
+           no(c, "neither leaves out a row that the other returns");
 }
 
-static bool check_two_versions(const hf_certain *c, const step *s, uint32_t n)
+/* What is wrong with the sets of one predicate operation. */
+static bool check_sets(const hf_certain *c, const step *s, uint32_t n)
 {
-    const hf_history *h = c->v->h;
-    hf_value_id *first;
-    hf_predicate p;
+    hf_set_fault fault;
 
     (void)n;
-    if (!c->happened[s->t] || !is_set_read(h, s))
-        return no(c, "expected a predicate operation with its result");
-    p = hf_op_predicate(h, s->op);
-    first = hf_nones(c->v, h->n_keys, sizeof(*first));
-    for (uint32_t i = 0; i < p.n_results; i++) {
-        hf_key_id key = h->value_key[p.results[i].value];
+    if (!c->happened[s->t] || !hf_op_has_predicate(s->kind))
+        return no(c, "expected a predicate operation by one that certainly "
+                     "committed");
+    fault = hf_predicate_judge(c->v, s->op);
+    if (fault == HF_SET_UNKNOWN)
+        return hf_give_up(c->v, HF_ERR_UNSUPPORTED,
+                          "the condition cannot be evaluated");
+    return fault == (c->v->w->anomaly == HF_TWO_VERSIONS ? HF_SET_TWO_VERSIONS
+                                                         : HF_SET_MISMATCH) ||
+           no(c, "nothing like that is wrong with its sets");
+}
 
-        if (first[key] == HF_NONE)
-            first[key] = i;
-        else if (p.results[first[key]].value != p.results[i].value ||
-                 (p.results[first[key]].writer != p.results[i].writer &&
-                  p.results[first[key]].writer != HF_NONE &&
-                  p.results[i].writer != HF_NONE))
-            return true;
-    }
-    return no(c, "no key is returned in two versions");
+static bool check_arithmetic(const hf_certain *c, const step *s, uint32_t n)
+{
+    (void)n;
+    if (!c->happened[s->t] || s->kind != HF_OP_INCREMENT)
+        return no(c, "expected an increment by one that certainly committed");
+    return !hf_increment_adds_up(c->v->h, s->op) || no(c, "it adds up");
 }
 
 static const rule rules[] = {
@@ -543,7 +538,9 @@ static const rule rules[] = {
     {HF_INCOMPATIBLE_ORDER, 2, 2, check_incompatible, everywhere},
     {HF_LOST_UPDATE, 4, 4, check_lost_update, where_updates_stay},
     {HF_PHANTOM, 2, 2, check_phantom, where_sets_repeat},
-    {HF_TWO_VERSIONS, 1, 1, check_two_versions, everywhere},
+    {HF_TWO_VERSIONS, 1, 1, check_sets, everywhere},
+    {HF_RESULT_SET_MISMATCH, 1, 1, check_sets, everywhere},
+    {HF_SEMANTIC_ERROR, 1, 1, check_arithmetic, everywhere},
 };
 
 static const rule *find_rule(hf_anomaly anomaly)

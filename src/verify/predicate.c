@@ -66,9 +66,8 @@ static bool is_same(const hf_version_ref *a, const hf_version_ref *b)
 }
 
 /* Spreads one set; false if it has two versions of a key. */
-static bool spread(const hf_history *h, hf_op_id op,
-                   const hf_version_ref *set, uint32_t n, hf_op_id *stamp,
-                   uint32_t *at)
+static bool spread(const hf_history *h, hf_op_id op, const hf_version_ref *set,
+                   uint32_t n, hf_op_id *stamp, uint32_t *at)
 {
     bool fine = true;
 
@@ -98,17 +97,17 @@ static struct hf_sets *open_sets(hf_verifier *v, hf_op_id op)
     s->aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
     s->two_versions = !spread(v->h, op, s->p.versions, s->p.n_versions,
                               s->version_op, s->version_at);
-    s->two_versions |= !spread(v->h, op, s->p.results, s->p.n_results,
-                               s->row_op, s->row_at);
+    s->two_versions |=
+        !spread(v->h, op, s->p.results, s->p.n_results, s->row_op, s->row_at);
     s->unknown = !s->p.has_version_set;
     for (uint32_t i = 0; i < s->p.n_versions; i++)
-        s->unknown |= hf_predicate_match(v, s->condition,
-                                         s->p.versions[i].value) ==
-                      HF_MATCH_UNKNOWN;
+        s->unknown |=
+            hf_predicate_match(v, s->condition, s->p.versions[i].value) ==
+            HF_MATCH_UNKNOWN;
     for (uint32_t i = 0; i < s->p.n_results; i++)
-        s->unknown |= hf_predicate_match(v, s->condition,
-                                         s->p.results[i].value) ==
-                      HF_MATCH_UNKNOWN;
+        s->unknown |=
+            hf_predicate_match(v, s->condition, s->p.results[i].value) ==
+            HF_MATCH_UNKNOWN;
     return s;
 }
 
@@ -146,8 +145,8 @@ typedef struct total {
 
 static total add_up(hf_verifier *v, const struct hf_sets *s)
 {
-    hf_str column = s->p.n_columns > 0 ? hf_string(v->h, s->p.columns[0])
-                                       : HF_STR("value");
+    hf_str column =
+        s->p.n_columns > 0 ? hf_string(v->h, s->p.columns[0]) : HF_STR("value");
     total t = {0};
 
     for (uint32_t i = 0; i < s->p.n_versions; i++) {
@@ -163,8 +162,7 @@ static total add_up(hf_verifier *v, const struct hf_sets *s)
         }
         if (x.type == HF_NIL)
             continue;
-        if (x.type != HF_INT ||
-            __builtin_add_overflow(t.sum, x.number, &t.sum))
+        if (x.type != HF_INT || __builtin_add_overflow(t.sum, x.number, &t.sum))
             t.unclear = true;
         t.least = t.n == 0 || x.number < t.least ? x.number : t.least;
         t.most = t.n == 0 || x.number > t.most ? x.number : t.most;
@@ -221,8 +219,7 @@ hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i)
     if (i >= s->p.n_versions) {
         i -= s->p.n_versions;
         key = v->h->value_key[s->p.results[i].value];
-        return s->aggregate || s->row_at[key] != i ||
-                       s->version_op[key] == op
+        return s->aggregate || s->row_at[key] != i || s->version_op[key] == op
                    ? HF_LOOK_SKIP
                    : HF_LOOK_ITEM;
     }
@@ -239,4 +236,20 @@ hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i)
     default:
         return HF_LOOK_SKIP;
     }
+}
+
+hf_look_kind hf_look_at_key(hf_verifier *v, hf_op_id op, hf_key_id key)
+{
+    uint32_t n = hf_item_reads(v->h, op);
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_look_kind look;
+
+        if (hf_item_read_at(v->h, op, i).key != key)
+            continue;
+        look = hf_look_at(v, op, i);
+        if (look != HF_LOOK_SKIP)
+            return look;
+    }
+    return HF_LOOK_SKIP;
 }

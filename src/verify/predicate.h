@@ -30,7 +30,13 @@ hf_set_fault hf_predicate_judge(hf_verifier *v, hf_op_id op);
 
 /* How the operation looked at what hf_item_read_at(op, i) says.  The version
  * set comes first, then the rows; what says the same again is skipped. */
-typedef enum hf_look_kind { HF_LOOK_SKIP, HF_LOOK_ITEM, HF_LOOK_VIEW } hf_look_kind;
+typedef enum hf_look_kind {
+    HF_LOOK_SKIP,
+    HF_LOOK_ITEM,
+    HF_LOOK_VIEW
+} hf_look_kind;
 hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i);
+/* The same for the first look at key. */
+hf_look_kind hf_look_at_key(hf_verifier *v, hf_op_id op, hf_key_id key);
 
 #endif

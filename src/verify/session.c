@@ -40,7 +40,7 @@ static bool check_table(replay *p, hf_txn_id t, const hf_session_id *stamp,
         const hf_world_read *r = &c->w->reads[c->stale[s]];
 
         if (stamp[r->key] == p->session &&
-            c->w->place[table[r->key]] > hf_world_age(c->w, r->source))
+            c->w->place[table[r->key]] > hf_read_age(c->w, r))
             return hf_refuse_stale(c, t, r, table[r->key], how);
     }
     return true;
@@ -88,7 +88,7 @@ static bool replay_one(replay *p, hf_txn_id t)
                        "is before one it reads from in the session of that"))
         return false;
     for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
-        hf_txn_id source = w->reads[r].source;
+        hf_txn_id source = hf_read_from(&w->reads[r]);
 
         if (source == HF_NONE || p->met[source] == p->session)
             continue;
@@ -117,9 +117,8 @@ static void fill_waiting(replay *p)
 
             if (c->stale_first[i] == c->stale_first[i + 1])
                 continue;
-            for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1];
-                 r++) {
-                hf_txn_id source = w->reads[r].source;
+            for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
+                hf_txn_id source = hf_read_from(&w->reads[r]);
 
                 if (source == HF_NONE)
                     continue;
@@ -134,8 +133,8 @@ static void fill_waiting(replay *p)
             next[t] = p->waiting_first[t];
         }
         if (pass == 0)
-            p->waiting = hf_zeros(c->v, p->waiting_first[n_txns],
-                                  sizeof(*p->waiting));
+            p->waiting =
+                hf_zeros(c->v, p->waiting_first[n_txns], sizeof(*p->waiting));
     }
 }
 

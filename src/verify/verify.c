@@ -163,8 +163,9 @@ hf_status hf_verify_claim(const hf_history *h, const hf_claim *claim,
     if (claim->witness.kind == HF_WITNESS_NONE ||
         (unsigned)claim->witness.kind >= HF_WITNESS_KIND_COUNT ||
         hf_witness_proves(claim->witness.kind) != claim->verdict) {
-        (void)hf_refuse(&v, "a witness of this kind does not prove the "
-                            "verdict \"%s\"",
+        (void)hf_refuse(&v,
+                        "a witness of this kind does not prove the "
+                        "verdict \"%s\"",
                         hf_verdict_name(claim->verdict));
         *ret = answer;
         return HF_OK;

@@ -20,10 +20,10 @@
 typedef struct search {
     hf_commit *c;
     bool sessions, versions;
-    uint32_t reader;       /* place; stamps both arrays below */
-    uint32_t *goal;        /* per transaction */
-    uint32_t *reached;     /* per transaction */
-    hf_txn_id *stack;      /* each is pushed once a search */
+    uint32_t reader;   /* place; stamps both arrays below */
+    uint32_t *goal;    /* per transaction */
+    uint32_t *reached; /* per transaction */
+    hf_txn_id *stack;  /* each is pushed once a search */
     uint32_t n_stack;
     int64_t oldest; /* the part of the order begins here */
 } search;
@@ -43,7 +43,7 @@ static void push_all_before(search *p, hf_txn_id t)
     const hf_facts *f = &p->c->v->facts;
 
     for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++)
-        push(p, w->reads[r].source);
+        push(p, hf_read_from(&w->reads[r]));
     if (p->sessions)
         push(p, p->c->session_before[t]);
     if (!p->versions)
@@ -61,14 +61,14 @@ static void set_goals(search *p, uint32_t place)
     for (uint32_t s = c->stale_first[place]; s < c->stale_first[place + 1];
          s++) {
         const hf_world_read *r = &c->w->reads[c->stale[s]];
-        uint32_t i = hf_commit_writer_from(
-            c, r->key, hf_world_age(c->w, r->source) + 1);
+        const hf_world *w = c->w;
+        uint32_t i = hf_world_writer_from(w, r->key, hf_read_age(w, r) + 1);
 
-        while (i < c->writer_first[r->key + 1] &&
-               c->w->place[c->writers[i]] < place) {
-            p->goal[c->writers[i]] = place;
-            if ((int64_t)c->w->place[c->writers[i]] < p->oldest)
-                p->oldest = c->w->place[c->writers[i]];
+        while (i < w->writer_first[r->key + 1] &&
+               w->place[w->writers[i]] < place) {
+            p->goal[w->writers[i]] = place;
+            if ((int64_t)w->place[w->writers[i]] < p->oldest)
+                p->oldest = w->place[w->writers[i]];
             if (p->versions)
                 break;
             i++;
@@ -86,7 +86,7 @@ static bool refuse_path(search *p, hf_txn_id reader, hf_txn_id goal)
         const hf_world_read *r = &c->w->reads[c->stale[s]];
 
         if (hf_facts_writes(&c->v->facts, goal, r->key) &&
-            c->w->place[goal] > hf_world_age(c->w, r->source))
+            c->w->place[goal] > hf_read_age(c->w, r))
             return hf_refuse_stale(c, reader, r, goal,
                                    "has a path of dependencies to it");
     }

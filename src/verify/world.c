@@ -6,19 +6,7 @@
  * transactions.  O(operations), plus a binary search for each read whose
  * value was written more than once.
  */
-#include "verify/world.h"
-
-typedef struct reader {
-    hf_verifier *v;
-    hf_world *w;
-    /* per key: the transaction that wrote it, its last write, its appends */
-    hf_txn_id *own_stamp;
-    hf_op_id *own_op;
-    uint32_t *own_count;
-    /* per key: the transaction that read it from others, and from whom */
-    hf_txn_id *seen_stamp;
-    hf_txn_id *seen_source;
-} reader;
+#include "verify/reader.h"
 
 static bool refuse_read(hf_verifier *v, hf_txn_id t, hf_key_id key,
                         const char *what)
@@ -60,12 +48,12 @@ static bool check_entries(hf_verifier *v)
         bool real;
 
         if (i > 0 && (s[i].op < s[i - 1].op ||
-                      (s[i].op == s[i - 1].op &&
-                       s[i].index <= s[i - 1].index)))
+                      (s[i].op == s[i - 1].op && s[i].index <= s[i - 1].index)))
             return hf_refuse(v, "the sources are not in ascending order");
         if (s[i].index >= hf_item_reads(h, s[i].op))
-            return hf_refuse(v, "source %u is about operation %u, which "
-                                "does not read that much",
+            return hf_refuse(v,
+                             "source %u is about operation %u, which "
+                             "does not read that much",
                              (unsigned)i, (unsigned)s[i].op);
         read = hf_item_read_at(h, s[i].op, s[i].index);
         value = read.value;
@@ -78,8 +66,9 @@ static bool check_entries(hf_verifier *v)
             real = hf_facts_is_last(h, &v->facts, s[i].writer, value) ||
                    hf_facts_installs(h, s[i].writer, value);
         if (!real)
-            return hf_refuse(v, "source %u names a transaction that did not "
-                                "write the value of operation %u",
+            return hf_refuse(v,
+                             "source %u names a transaction that did not "
+                             "write the value of operation %u",
                              (unsigned)i, (unsigned)s[i].op);
         if ((i & 0xff) == 0 && hf_out_of_budget(v))
             return false;
@@ -88,7 +77,7 @@ static bool check_entries(hf_verifier *v)
 }
 
 /* The source of a register read of others, from read-committed up. */
-static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
+static bool settle(hf_reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
                    const hf_item_read *read, hf_txn_id *ret_source)
 {
     hf_verifier *v = r->v;
@@ -105,8 +94,9 @@ static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
                                "does not say which,");
         writer = entry->writer;
     } else if (entry && entry->writer != writer) {
-        return hf_refuse(v, "the witness names a source for operation %u "
-                            "that the history contradicts",
+        return hf_refuse(v,
+                         "the witness names a source for operation %u "
+                         "that the history contradicts",
                          (unsigned)op);
     }
     *ret_source = writer;
@@ -126,7 +116,7 @@ static bool settle(reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
 }
 
 /* A read after an own write; registers only. */
-static bool check_own(reader *r, hf_txn_id t, const hf_item_read *read)
+static bool check_own(hf_reader *r, hf_txn_id t, const hf_item_read *read)
 {
     hf_verifier *v = r->v;
 
@@ -136,28 +126,54 @@ static bool check_own(reader *r, hf_txn_id t, const hf_item_read *read)
     return refuse_read(v, t, read->key, "something else than its own write");
 }
 
-static bool keep(reader *r, hf_txn_id t, hf_op_id op, hf_key_id key,
-                 hf_txn_id source)
+void hf_world_add_read(hf_world *w, hf_world_read read)
 {
-    hf_verifier *v = r->v;
-    hf_world *w = r->w;
+    if (w->n_reads == w->cap_reads)
+        hf_vec_grow((void **)&w->reads, &w->cap_reads, w->n_reads + 1,
+                    sizeof(*w->reads));
+    w->reads[w->n_reads++] = read;
+}
 
-    if (v->info->internal && r->seen_stamp[key] == t &&
-        r->seen_source[key] != source)
-        return refuse_read(v, t, key, "two versions");
-    r->seen_stamp[key] = t;
-    r->seen_source[key] = source;
-    HF_ASSERT(w->n_reads < w->cap_reads);
-    w->reads[w->n_reads++] = (hf_world_read){key, source, op};
+/* The source is settled: INT, and what it means for the order. */
+static bool keep(hf_reader *r, hf_txn_id t, const hf_item_read *read,
+                 hf_txn_id source, bool view)
+{
+    if (r->v->info->internal &&
+        !hf_reader_see(r, t, read, source,
+                       view ? hf_predicate_condition(r->v, read->op) : NULL))
+        return false;
+    if (view)
+        return hf_reader_view(r, t, read, source);
+    hf_world_add_read(r->w, (hf_world_read){.key = read->key,
+                                            .source = source,
+                                            .op = read->op,
+                                            .kind = HF_READ_ITEM});
     return true;
 }
 
-static bool take_read(reader *r, hf_txn_id t, hf_op_id op, uint32_t index)
+static bool take_list(hf_reader *r, hf_txn_id t, const hf_item_read *read,
+                      uint32_t index, hf_txn_id *ret_source)
+{
+    const hf_source *entry = entry_of(r->v, read->op, index);
+    bool own = r->own_stamp[read->key] == t;
+
+    if (!hf_world_read_list(r->v, r->w, t, read,
+                            own ? r->own_count[read->key] : 0, ret_source))
+        return false;
+    if (*ret_source != HF_SEVERAL && entry && entry->writer != *ret_source)
+        return hf_refuse(r->v,
+                         "the witness names a source for operation %u that "
+                         "its order contradicts",
+                         (unsigned)read->op);
+    return true;
+}
+
+static bool take_read(hf_reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
+                      bool view)
 {
     hf_verifier *v = r->v;
     hf_item_read read = hf_item_read_at(v->h, op, index);
     unsigned use = v->facts.key_use[read.key];
-    bool own = r->own_stamp[read.key] == t;
     hf_txn_id source = HF_SEVERAL;
 
     if (use & HF_KEY_BLIND)
@@ -165,16 +181,9 @@ static bool take_read(reader *r, hf_txn_id t, hf_op_id op, uint32_t index)
                           "key %s is read and has increments without results",
                           hf_label_key(v->h, read.key).text);
     if (use & HF_KEY_LIST) {
-        const hf_source *entry = entry_of(v, op, index);
-
-        if (!hf_world_read_list(v, r->w, t, &read,
-                                own ? r->own_count[read.key] : 0, &source))
+        if (!take_list(r, t, &read, index, &source))
             return false;
-        if (source != HF_SEVERAL && entry && entry->writer != source)
-            return hf_refuse(v, "the witness names a source for operation "
-                                "%u that its order contradicts",
-                             (unsigned)op);
-    } else if (own) {
+    } else if (r->own_stamp[read.key] == t) {
         return check_own(r, t, &read);
     } else if (hf_reads_matter(v)) {
         if (!settle(r, t, op, index, &read, &source))
@@ -182,24 +191,73 @@ static bool take_read(reader *r, hf_txn_id t, hf_op_id op, uint32_t index)
     } else {
         hf_txn_id ignored;
 
-        if (hf_facts_origin(v->h, &v->facts, &read, &ignored) ==
-            HF_FROM_NOBODY)
+        if (hf_facts_origin(v->h, &v->facts, &read, &ignored) == HF_FROM_NOBODY)
             return refuse_read(v, t, read.key, "a value that nobody wrote");
     }
-    return source == HF_SEVERAL || keep(r, t, op, read.key, source);
+    return source == HF_SEVERAL || keep(r, t, &read, source, view);
 }
 
-static bool take_transaction(reader *r, hf_txn_id t)
+static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = r->v;
+    uint32_t n = hf_item_reads(v->h, op);
+
+    switch (hf_predicate_judge(v, op)) {
+    case HF_SET_TWO_VERSIONS:
+        return hf_refuse(v, "operation %u of %s has two versions of one key",
+                         (unsigned)op, hf_label_txn(v->h, t).text);
+    case HF_SET_MISMATCH:
+        return hf_refuse(v,
+                         "operation %u of %s does not return what its "
+                         "condition gives",
+                         (unsigned)op, hf_label_txn(v->h, t).text);
+    case HF_SET_UNKNOWN:
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "operation %u of %s has no version set, or a "
+                          "condition that cannot be evaluated",
+                          (unsigned)op, hf_label_txn(v->h, t).text);
+    default:
+        break;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        hf_look_kind look = hf_look_at(v, op, i);
+
+        if (look != HF_LOOK_SKIP &&
+            !take_read(r, t, op, i, look == HF_LOOK_VIEW))
+            return false;
+    }
+    return true;
+}
+
+static bool take_operation(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = r->v;
+    hf_op_kind kind = hf_op_kind_of(v->h, op);
+
+    if (!hf_op_counts(v->h, op))
+        return true;
+    if (kind == HF_OP_SQL)
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "%s has a SQL statement, which is not judged",
+                          hf_label_txn(v->h, t).text);
+    if (kind == HF_OP_INCREMENT && !hf_increment_adds_up(v->h, op))
+        return refuse_read(v, t, v->h->op_key[op],
+                           "and writes values that do not add up");
+    if (hf_op_has_predicate(kind))
+        return take_predicate(r, t, op);
+    return hf_item_reads(v->h, op) == 0 || take_read(r, t, op, 0, false);
+}
+
+static bool take_transaction(hf_reader *r, hf_txn_id t)
 {
     const hf_history *h = r->v->h;
 
+    r->seen.n = 0;
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
-        uint32_t n = hf_item_reads(h, op);
         hf_key_id key = h->op_key[op];
 
-        for (uint32_t i = 0; i < n; i++)
-            if (!take_read(r, t, op, i))
-                return false;
+        if (!take_operation(r, t, op))
+            return false;
         if (!hf_op_writes(h, op))
             continue;
         if (r->own_stamp[key] != t)
@@ -211,34 +269,93 @@ static bool take_transaction(reader *r, hf_txn_id t)
     return true;
 }
 
+static bool take_all(hf_reader *r)
+{
+    const hf_history *h = r->v->h;
+    hf_world *w = r->w;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        w->read_first[t] = (uint32_t)w->n_reads;
+        if (w->place[t] != HF_NONE && !take_transaction(r, t))
+            return false;
+        if (w->n_reads >= HF_NONE)
+            return hf_give_up(r->v, HF_ERR_LIMIT, "more than 2^32 reads");
+        if ((t & 0xff) == 0 && hf_out_of_budget(r->v))
+            return false;
+    }
+    w->read_first[h->n_txns] = (uint32_t)w->n_reads;
+    return true;
+}
+
 static bool take_reads(hf_verifier *v, hf_world *w)
 {
     const hf_history *h = v->h;
-    reader r = {.v = v, .w = w};
-    uint64_t n = 0;
+    hf_reader r = {.v = v, .w = w};
+    bool fine;
 
-    for (hf_op_id op = 0; op < h->n_ops; op++)
-        n += hf_item_reads(h, op);
-    if (n >= HF_NONE)
-        return hf_give_up(v, HF_ERR_LIMIT, "more than 2^32 reads");
-    w->cap_reads = (uint32_t)n;
-    w->reads = hf_zeros(v, n, sizeof(*w->reads));
+    if (v->facts.has_predicates)
+        hf_world_collect_writers(v, w);
     w->read_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
     r.own_stamp = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
     r.own_op = hf_nones(v, h->n_keys, sizeof(hf_op_id));
     r.own_count = hf_zeros(v, h->n_keys, sizeof(uint32_t));
     r.seen_stamp = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
-    r.seen_source = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        w->read_first[t] = w->n_reads;
-        if (w->place[t] != HF_NONE && !take_transaction(&r, t))
-            return false;
-        if ((t & 0xff) == 0 && hf_out_of_budget(v))
-            return false;
-    }
-    w->read_first[h->n_txns] = w->n_reads;
-    return true;
+    r.seen_last = hf_nones(v, h->n_keys, sizeof(uint32_t));
+    fine = take_all(&r);
+    hf_vec_release(&r.seen);
+    return fine;
 }
+
+void hf_world_release(hf_world *w)
+{
+    hf_free(w->reads);
+    w->reads = NULL;
+    w->n_reads = w->cap_reads = 0;
+}
+
+/* ---- writers ------------------------------------------------------------- */
+
+void hf_world_collect_writers(hf_verifier *v, hf_world *w)
+{
+    const hf_facts *f = &v->facts;
+    uint32_t n_keys = v->h->n_keys;
+    uint32_t *next;
+
+    if (w->writers)
+        return;
+    next = hf_zeros(v, n_keys, sizeof(*next));
+    w->writer_first = hf_zeros(v, (size_t)n_keys + 1, sizeof(uint32_t));
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t s = f->write_first[w->at[i]];
+             s < f->write_first[w->at[i] + 1]; s++)
+            w->writer_first[f->write_key[s] + 1]++;
+    for (hf_key_id k = 0; k < n_keys; k++) {
+        w->writer_first[k + 1] += w->writer_first[k];
+        next[k] = w->writer_first[k];
+    }
+    w->writers = hf_nones(v, w->writer_first[n_keys], sizeof(*w->writers));
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t s = f->write_first[w->at[i]];
+             s < f->write_first[w->at[i] + 1]; s++)
+            w->writers[next[f->write_key[s]]++] = w->at[i];
+}
+
+uint32_t hf_world_writer_from(const hf_world *w, hf_key_id key, int64_t place)
+{
+    uint32_t low = w->writer_first[key], high = w->writer_first[key + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if ((int64_t)w->place[w->writers[middle]] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- the rest ------------------------------------------------------------ */
 
 static bool keeps_certificate(hf_verifier *v, const hf_world *w)
 {
@@ -254,8 +371,9 @@ static bool keeps_certificate(hf_verifier *v, const hf_world *w)
             if (w->place[t] == HF_NONE || !hf_facts_writes(&v->facts, t, k))
                 continue;
             if (last != HF_NONE && w->place[t] < w->place[last])
-                return hf_refuse(v, "the certificate puts %s before %s in "
-                                    "the versions of key %s",
+                return hf_refuse(v,
+                                 "the certificate puts %s before %s in "
+                                 "the versions of key %s",
                                  hf_label_txn(h, last).text,
                                  hf_label_txn(h, t).text,
                                  hf_label_key(h, k).text);
@@ -280,9 +398,8 @@ static bool keeps_promise(hf_verifier *v)
 
 bool hf_world_build(hf_verifier *v, hf_world *w)
 {
-    return check_entries(v) && keeps_promise(v) &&
-           keeps_certificate(v, w) && hf_world_build_lists(v, w) &&
-           take_reads(v, w);
+    return check_entries(v) && keeps_promise(v) && keeps_certificate(v, w) &&
+           hf_world_build_lists(v, w) && take_reads(v, w);
 }
 
 bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w)
@@ -299,8 +416,9 @@ bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w)
             if (w->place[t] == HF_NONE)
                 continue;
             if (last != HF_NONE && w->place[t] < w->place[last])
-                return hf_refuse(v, "%s is before %s in their session and "
-                                    "after it in the order",
+                return hf_refuse(v,
+                                 "%s is before %s in their session and "
+                                 "after it in the order",
                                  hf_label_txn(h, last).text,
                                  hf_label_txn(h, t).text);
             last = t;
@@ -322,8 +440,9 @@ bool hf_world_keeps_time(hf_verifier *v, const hf_world *w)
         uint64_t begin = hf_txn_begin_time(h, t), end = hf_txn_end_time(h, t);
 
         if (begin != HF_TIME_NONE && who != HF_NONE && earliest < begin)
-            return hf_refuse(v, "%s ended before %s began and is after it in "
-                                "the order",
+            return hf_refuse(v,
+                             "%s ended before %s began and is after it in "
+                             "the order",
                              hf_label_txn(h, who).text,
                              hf_label_txn(h, t).text);
         if (h->txn_outcome[t] == HF_COMMITTED && end < earliest) {

@@ -13,10 +13,19 @@
 
 #include "verify/verifier.h"
 
+/* A row that a condition did not return is a view (see looks.c). */
+typedef enum hf_read_kind {
+    HF_READ_ITEM, /* the version of `source` was read */
+    HF_READ_FROM, /* a condition saw the change that `source` made */
+    HF_READ_VIEW  /* it did not see the one that `change` made */
+} hf_read_kind;
+
 typedef struct hf_world_read {
     hf_key_id key;
     hf_txn_id source; /* HF_NONE: the initial version */
     hf_op_id op;
+    hf_txn_id change; /* of a view; HF_NONE: there is none */
+    hf_read_kind kind;
 } hf_world_read;
 
 typedef struct hf_world {
@@ -26,7 +35,10 @@ typedef struct hf_world {
     /* reads of others, per transaction (empty at read-uncommitted) */
     uint32_t *read_first;
     hf_world_read *reads;
-    uint32_t n_reads, cap_reads;
+    size_t n_reads, cap_reads; /* heap: hf_world_release() */
+    /* the writers of each key, in order; see hf_world_collect_writers() */
+    uint32_t *writer_first;
+    hf_txn_id *writers;
     /* lists: the elements of key k are seq_first[k] .. seq_first[k+1]-1 */
     uint32_t *seq_first;
     hf_txn_id *seq_owner;
@@ -40,6 +52,13 @@ typedef struct hf_world {
 
 /* at, place and n must be filled. */
 bool hf_world_build(hf_verifier *v, hf_world *w);
+void hf_world_release(hf_world *w);
+
+/* Fills writer_first and writers, if that has not been done. */
+void hf_world_collect_writers(hf_verifier *v, hf_world *w);
+/* The first writer of key placed at or after `place`: an index into writers
+ * (writer_first[key + 1] if there is none). */
+uint32_t hf_world_writer_from(const hf_world *w, hf_key_id key, int64_t place);
 
 /* The order of the world contains session order, or real time. */
 bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w);
@@ -49,6 +68,12 @@ bool hf_world_keeps_time(hf_verifier *v, const hf_world *w);
 static inline int64_t hf_world_age(const hf_world *w, hf_txn_id source)
 {
     return source == HF_NONE ? -1 : (int64_t)w->place[source];
+}
+
+/* Whom a read makes its transaction depend on; HF_NONE: nobody. */
+static inline hf_txn_id hf_read_from(const hf_world_read *r)
+{
+    return r->kind == HF_READ_VIEW ? HF_NONE : r->source;
 }
 
 /* Lists (lists.c): all of a world's sequences, and what they make of every
@@ -61,6 +86,6 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
                         hf_txn_id *ret_source);
 
 /* The check of commit orders, in commit.c. */
-bool hf_verify_commit(hf_verifier *v, const hf_world *w);
+bool hf_verify_commit(hf_verifier *v, hf_world *w);
 
 #endif

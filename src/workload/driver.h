@@ -13,6 +13,8 @@
 #include "workload/generate.h"
 #include "workload/keys.h"
 
+#define N_BITS 256
+
 typedef struct client {
     uint32_t left;    /* operations still to run */
     uint32_t number;  /* the store's, of its transaction */
@@ -35,6 +37,7 @@ typedef struct generator {
     hf_builder *b;
     hf_store *s;
     hf_rng rng;
+    unsigned next_bits; /* of `bits` */
     hf_keys keys;
     bool few_values;            /* equal values are wanted */
     bool serial;                /* the store has a serial order */
@@ -54,6 +57,8 @@ typedef struct generator {
     HF_VEC(serial_entry) serials;
     HF_VEC(hf_version_ref) refs; /* scratch */
 
+    uint64_t bits[N_BITS]; /* random numbers, made many at a time */
+
     /* append */
     uint32_t *slot_key, *slot_writes;
     HF_VEC(hf_value_id) list_of; /* by version; HF_NONE: not made yet */
@@ -66,8 +71,10 @@ void hf_run_predicate(generator *g);
 
 /* generate.c */
 /* A client without operations to run ends its transaction, begins the next
- * one, or is done. */
-void hf_client_turn(generator *g, uint32_t slot);
+ * one (then true), or is done. */
+bool hf_client_turn(generator *g, uint32_t slot);
+/* More random numbers. */
+void hf_generate_bits(generator *g);
 /* Notes when the operations of client i ended. */
 void hf_client_clock(generator *g, uint32_t i);
 /* Makes n more keys known to the store and the history, as numbers. */
@@ -94,6 +101,13 @@ static inline choice choose(const generator *g, uint32_t bits)
 
 /* One random number decides a step: its top 16 bits the client (unless there
  * are very many), the next 32 the key, the last 16 the kind. */
+static inline uint64_t next_bits(generator *g)
+{
+    if (g->next_bits == N_BITS)
+        hf_generate_bits(g);
+    return g->bits[g->next_bits++];
+}
+
 static inline uint32_t pick_client(generator *g, uint64_t bits)
 {
     if (g->n_active > 1024)
@@ -113,20 +127,18 @@ typedef bool operation(generator *g, client *c, uint32_t session,
 static inline __attribute__((always_inline)) void drive(generator *g,
                                                         operation *next)
 {
-    while (g->n_active > 0 && !g->stopped) {
-        uint64_t bits = hf_rng_next(&g->rng);
+    while (g->n_active > 0) {
+        uint64_t bits = next_bits(g);
         uint32_t slot = pick_client(g, bits);
         uint32_t i = g->active[slot];
         client *c = &g->clients[i];
 
         g->clock += 2;
-        if (c->left > 0) {
+        if (c->left > 0 || hf_client_turn(g, slot)) {
             if (!next(g, c, i, bits))
                 c->left = 0; /* refused: all that is left is to end */
             if (g->o->intervals)
                 hf_client_clock(g, i);
-        } else {
-            hf_client_turn(g, slot);
         }
         if (g->replicated)
             hf_store_deliver(g->s);

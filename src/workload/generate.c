@@ -312,24 +312,42 @@ static void end(generator *g, uint32_t i)
     if (g->list_of.n > 0 && g->o->bug != HF_BUG_NONE)
         forget_lists(g, i);
     g->clients[i].running = false;
-    g->n_ended++;
+    if (g->n_ended++ == 0)
+        hf_bulk_settle(g->b);
     if ((g->n_ended & 1023) == 0) {
         hf_budget_progress(g->o->budget, "transactions", g->n_ended,
                            g->o->transactions);
         g->stopped = hf_budget_spent(g->o->budget) || hf_builder_failed(g->b);
+        if (g->stopped)
+            g->n_active = 0;
     }
 }
 
-void hf_client_turn(generator *g, uint32_t slot)
+bool hf_client_turn(generator *g, uint32_t slot)
 {
     uint32_t i = g->active[slot];
 
-    if (g->clients[i].running)
+    if (g->clients[i].running) {
         end(g, i);
-    else if (g->n_begun < g->o->transactions)
+        return false;
+    }
+    if (g->n_begun < g->o->transactions) {
         begin(g, i);
-    else
-        g->active[slot] = g->active[--g->n_active];
+        g->clock += 2;
+        return true;
+    }
+    g->active[slot] = g->active[--g->n_active];
+    return false;
+}
+
+void hf_generate_bits(generator *g)
+{
+    hf_rng rng = g->rng; /* a copy the compiler can keep in registers */
+
+    for (unsigned i = 0; i < N_BITS; i++)
+        g->bits[i] = hf_rng_next(&rng);
+    g->rng = rng;
+    g->next_bits = 0;
 }
 
 void hf_generate_keys(generator *g, uint32_t n)
@@ -391,9 +409,10 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
                            .replicas = o->replicas,
                            .seed = o->seed ^ 0x5707e,
                            .keep_versions = o->workload == HF_WORKLOAD_APPEND,
-                           .whole_orders = o->workload != HF_WORKLOAD_REGISTER};
+                           .only_rows = o->workload == HF_WORKLOAD_REGISTER &&
+                                        o->unique_values};
 
-    *g = (generator){.o = o, .b = b};
+    *g = (generator){.o = o, .b = b, .next_bits = N_BITS};
     hf_rng_seed(&g->rng, o->seed);
     g->s = hf_store_new(&so);
     hf_keys_init(&g->keys, o);

@@ -71,8 +71,34 @@ static inline bool next(generator *g, client *c, uint32_t session,
     return true;
 }
 
+/* The same for a store that takes the short way: all choices are arithmetic,
+ * as nothing could predict them. */
+static inline bool next_plain(generator *g, client *c, uint32_t session,
+                              uint64_t bits)
+{
+    const hf_generate_options *o = g->o;
+    uint32_t x = (uint32_t)(bits & 0xffff) * 100 >> 16;
+    uint32_t again = c->rmw_key != HF_NONE;
+    uint32_t writes = x - o->read_percent < o->write_percent;
+    uint32_t rmw = (x >= o->read_percent + o->write_percent) & ~again;
+    uint32_t write = again | writes;
+    uint32_t key = pick_key(g, bits);
+    hf_value_id id;
+
+    key ^= (key ^ c->rmw_key) & -again;
+    id = hf_bulk_int_if(g->b, key, g->last_value + 1, write);
+    g->last_value += write;
+    hf_store_touch(g->s, session, key, write, id);
+    c->rmw_key = key | (rmw - 1); /* HF_NONE unless rmw */
+    c->left -= 1 - rmw;
+    return true;
+}
+
 void hf_run_register(generator *g)
 {
     hf_generate_keys(g, g->o->keys);
-    drive(g, next);
+    if (hf_store_is_plain(g->s))
+        drive(g, next_plain);
+    else
+        drive(g, next);
 }

@@ -68,7 +68,7 @@ static void operations_in_words(void **state)
         "\"failed\":true},[\"inc\",\"n\",-2]]}\n");
     static const char *const words[] = {
         "read x = 1",
-        "write 17 = \"a\\x0ab\"",
+        "write key 17 = \"a\\x0ab\"",
         "append 3 to y",
         "read y = [1 2 3]",
         "insert acct/4 = true",

@@ -333,8 +333,7 @@ static void appends_go_on_top_of_what_is_there(void **state)
     hf_store *s = hf_store_new(&(hf_store_options){.level = HF_READ_COMMITTED,
                                                    .sessions = 2,
                                                    .keys = 1,
-                                                   .keep_versions = true,
-                                                   .whole_orders = true});
+                                                   .keep_versions = true});
     char text[16];
 
     (void)state;

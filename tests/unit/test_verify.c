@@ -78,8 +78,8 @@ static answer ask_invalid(const hf_history *h, const char *level,
 
 /* "kind":"commit","order":... for the levels below snapshot isolation. */
 static const char *const commit_levels[] = {
-    "RU", "RC", "RCa",  "MAV", "RA", "ryw", "mr",  "mw",
-    "wfr", "pram", "CC", "CV",  "PSI", "PSIs", "PC", NULL};
+    "RU",  "RC",   "RCa", "MAV", "RA",  "ryw",  "mr", "mw",
+    "wfr", "pram", "CC",  "CV",  "PSI", "PSIs", "PC", NULL};
 
 /* Asks every commit level; those listed in `refused` must refuse. */
 static void commit_refused_at(const hf_history *h, const char *rest,
@@ -111,11 +111,11 @@ static void invalid_at(const hf_history *h, const char *rest,
     }
 }
 
-#define ALL                                                                   \
-    " RU RC RCa MAV RA ryw mr mw wfr pram CC CV RR PSI PSIs PC SI SIs SIr "   \
+#define ALL                                                                    \
+    " RU RC RCa MAV RA ryw mr mw wfr pram CC CV RR PSI PSIs PC SI SIs SIr "    \
     "SER SERs SERr "
-#define FROM_RC                                                               \
-    " RC RCa MAV RA ryw mr mw wfr pram CC CV RR PSI PSIs PC SI SIs SIr SER "  \
+#define FROM_RC                                                                \
+    " RC RCa MAV RA ryw mr mw wfr pram CC CV RR PSI PSIs PC SI SIs SIr SER "   \
     "SERs SERr "
 
 /* ---- serial -------------------------------------------------------------- */
@@ -130,19 +130,14 @@ static void serial_order_is_replayed(void **state)
 
     (void)state;
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"),
-        ACCEPTED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"), ACCEPTED);
     assert_int_equal(
-        ask_valid(h, "RR", "\"kind\":\"serial\",\"order\":[0,1,2]"),
-        ACCEPTED);
+        ask_valid(h, "RR", "\"kind\":\"serial\",\"order\":[0,1,2]"), ACCEPTED);
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[1,0,2]"),
-        REFUSED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[1,0,2]"), REFUSED);
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,2,1]"),
-        REFUSED);
-    assert_int_equal(ask_valid(h, "SER",
-                               "\"kind\":\"serial\",\"order\":[0,1]"),
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,2,1]"), REFUSED);
+    assert_int_equal(ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
                      REFUSED);
     assert_int_equal(
         ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2,2]"),
@@ -177,11 +172,10 @@ static void kinds_prove_their_levels_only(void **state)
         ask_invalid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"),
         REFUSED);
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"core\",\"transactions\":[0]"),
-        REFUSED);
-    assert_int_equal(ask(h, "SER", "unknown",
-                         "\"kind\":\"serial\",\"order\":[0,1,2]"),
-                     UNSUPPORTED);
+        ask_valid(h, "SER", "\"kind\":\"core\",\"transactions\":[0]"), REFUSED);
+    assert_int_equal(
+        ask(h, "SER", "unknown", "\"kind\":\"serial\",\"order\":[0,1,2]"),
+        UNSUPPORTED);
     hf_history_free(h);
 }
 
@@ -225,14 +219,13 @@ static void sessions_and_time_count_where_the_level_has_them(void **state)
 
 static void outcomes_are_respected(void **state)
 {
-    hf_history *h = history(
-        "{\"ops\":[[\"w\",\"x\",1]],\"outcome\":\"unknown\"}\n"
-        "{\"ops\":[[\"r\",\"x\",1]]}\n"
-        "{\"ops\":[[\"w\",\"x\",9]],\"outcome\":\"aborted\"}\n");
+    hf_history *h =
+        history("{\"ops\":[[\"w\",\"x\",1]],\"outcome\":\"unknown\"}\n"
+                "{\"ops\":[[\"r\",\"x\",1]]}\n"
+                "{\"ops\":[[\"w\",\"x\",9]],\"outcome\":\"aborted\"}\n");
 
     (void)state;
-    assert_int_equal(ask_valid(h, "SER",
-                               "\"kind\":\"serial\",\"order\":[0,1]"),
+    assert_int_equal(ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
                      ACCEPTED);
     /* then the read is an aborted read: fine at read uncommitted only */
     assert_int_equal(ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[1]"),
@@ -242,8 +235,7 @@ static void outcomes_are_respected(void **state)
     assert_int_equal(ask_valid(h, "RU", "\"kind\":\"commit\",\"order\":[1]"),
                      ACCEPTED);
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"),
-        REFUSED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"), REFUSED);
     hf_history_free(h);
 }
 
@@ -254,11 +246,9 @@ static void certificates_are_kept(void **state)
                             "{\"order\":[\"x\",[2,1]]}\n");
 
     (void)state;
-    assert_int_equal(ask_valid(h, "SER",
-                               "\"kind\":\"serial\",\"order\":[1,0]"),
+    assert_int_equal(ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[1,0]"),
                      ACCEPTED);
-    assert_int_equal(ask_valid(h, "SER",
-                               "\"kind\":\"serial\",\"order\":[0,1]"),
+    assert_int_equal(ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
                      REFUSED);
     commit_refused_at(h, "\"kind\":\"commit\",\"order\":[0,1]", ALL);
     commit_refused_at(h, "\"kind\":\"commit\",\"order\":[1,0]", "");
@@ -273,8 +263,7 @@ static void equal_values_need_a_source(void **state)
 
     (void)state;
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"),
-        REFUSED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"), REFUSED);
     assert_int_equal(ask_valid(h, "SER",
                                "\"kind\":\"serial\",\"order\":[0,1,2],"
                                "\"sources\":[[2,0,1]]"),
@@ -487,16 +476,13 @@ static void lists_are_prefixes_of_the_order(void **state)
 
     (void)state;
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,2,1]"),
-        ACCEPTED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,2,1]"), ACCEPTED);
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"),
-        REFUSED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"), REFUSED);
     assert_int_equal(
         ask_valid(h, "RU", "\"kind\":\"commit\",\"order\":[1,0,2]"), REFUSED);
     assert_int_equal(
-        ask_valid(h, "RU", "\"kind\":\"commit\",\"order\":[0,1,2]"),
-        ACCEPTED);
+        ask_valid(h, "RU", "\"kind\":\"commit\",\"order\":[0,1,2]"), ACCEPTED);
     commit_refused_at(middle, "\"kind\":\"commit\",\"order\":[0,1]", FROM_RC);
     commit_refused_at(twice, "\"kind\":\"commit\",\"order\":[0,1,2]", ALL);
     commit_refused_at(dirty, "\"kind\":\"commit\",\"order\":[1,2]", FROM_RC);
@@ -545,10 +531,10 @@ static void incompatible_lists_are_invalid(void **state)
 
 /* ---- cycles -------------------------------------------------------------- */
 
-#define EDGE(kind, from, to, key, from_op, to_op)                             \
-    "{\"kind\":\"" kind "\",\"from\":" #from ",\"to\":" #to                   \
-    ",\"key\":\"" key "\",\"from_op\":" #from_op ",\"to_op\":" #to_op "}"
-#define CYCLE(name, edges)                                                    \
+#define EDGE(kind, from, to, key, from_op, to_op)                              \
+    "{\"kind\":\"" kind "\",\"from\":" #from ",\"to\":" #to ",\"key\":\"" key  \
+    "\",\"from_op\":" #from_op ",\"to_op\":" #to_op "}"
+#define CYCLE(name, edges)                                                     \
     "\"kind\":\"cycle\",\"anomaly\":\"" name "\",\"edges\":[" edges "]"
 
 static void write_skew_is_a_cycle(void **state)
@@ -559,29 +545,29 @@ static void write_skew_is_a_cycle(void **state)
 
     (void)state;
     invalid_at(h,
-               CYCLE("G2-item", EDGE("rw", 0, 1, "y", 1, 5) "," EDGE(
-                                    "rw", 1, 0, "x", 3, 2)),
+               CYCLE("G2-item", EDGE("rw", 0, 1, "y", 1,
+                                     5) "," EDGE("rw", 1, 0, "x", 3, 2)),
                " RR SER SERs SERr ");
     /* the wrong name, kind, operation, key, direction, or an open end */
     invalid_at(h,
-               CYCLE("G-single", EDGE("rw", 0, 1, "y", 1, 5) "," EDGE(
-                                     "rw", 1, 0, "x", 3, 2)),
+               CYCLE("G-single", EDGE("rw", 0, 1, "y", 1,
+                                      5) "," EDGE("rw", 1, 0, "x", 3, 2)),
                "");
     invalid_at(h,
-               CYCLE("G-single", EDGE("rw", 0, 1, "y", 1, 5) "," EDGE(
-                                     "wr", 1, 0, "x", 3, 2)),
+               CYCLE("G-single", EDGE("rw", 0, 1, "y", 1,
+                                      5) "," EDGE("wr", 1, 0, "x", 3, 2)),
                "");
     invalid_at(h,
-               CYCLE("G2-item", EDGE("rw", 0, 1, "y", 0, 5) "," EDGE(
-                                    "rw", 1, 0, "x", 3, 2)),
+               CYCLE("G2-item", EDGE("rw", 0, 1, "y", 0,
+                                     5) "," EDGE("rw", 1, 0, "x", 3, 2)),
                "");
     invalid_at(h,
-               CYCLE("G2-item", EDGE("rw", 0, 1, "z", 1, 5) "," EDGE(
-                                    "rw", 1, 0, "x", 3, 2)),
+               CYCLE("G2-item", EDGE("rw", 0, 1, "z", 1,
+                                     5) "," EDGE("rw", 1, 0, "x", 3, 2)),
                "");
     invalid_at(h,
-               CYCLE("G2-item", EDGE("rw", 1, 0, "y", 1, 5) "," EDGE(
-                                    "rw", 0, 1, "x", 3, 2)),
+               CYCLE("G2-item", EDGE("rw", 1, 0, "y", 1,
+                                     5) "," EDGE("rw", 0, 1, "x", 3, 2)),
                "");
     invalid_at(h, CYCLE("G2-item", EDGE("rw", 0, 1, "y", 1, 5)), "");
     invalid_at(h, "\"kind\":\"core\",\"transactions\":[0,1]",
@@ -592,12 +578,12 @@ static void write_skew_is_a_cycle(void **state)
 static void single_cycles_break_what_they_make_visible(void **state)
 {
     /* C5 and C6 differ in the order of two reads */
-    hf_history *later = history(
-        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
-        "{\"ops\":[[\"r\",\"y\",1],[\"r\",\"x\",null]]}\n");
-    hf_history *earlier = history(
-        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
-        "{\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",1]]}\n");
+    hf_history *later =
+        history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+                "{\"ops\":[[\"r\",\"y\",1],[\"r\",\"x\",null]]}\n");
+    hf_history *earlier =
+        history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+                "{\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",1]]}\n");
     hf_history *causal =
         history("{\"ops\":[[\"w\",\"x\",1]]}\n"
                 "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"y\",1]]}\n"
@@ -605,17 +591,17 @@ static void single_cycles_break_what_they_make_visible(void **state)
 
     (void)state;
     invalid_at(later,
-               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 3, 0) "," EDGE(
-                                          "wr", 0, 1, "y", 1, 2)),
+               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 3,
+                                           0) "," EDGE("wr", 0, 1, "y", 1, 2)),
                " RCa MAV RA CC CV RR PSI PSIs PC SI SIs SIr SER SERs SERr ");
     invalid_at(earlier,
-               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 2, 0) "," EDGE(
-                                          "wr", 0, 1, "y", 1, 3)),
+               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 2,
+                                           0) "," EDGE("wr", 0, 1, "y", 1, 3)),
                " RA CC CV RR PSI PSIs PC SI SIs SIr SER SERs SERr ");
     invalid_at(causal,
                CYCLE("G-single", EDGE("rw", 2, 0, "x", 4, 0) "," EDGE(
-                                     "wr", 0, 1, "x", 0, 1) ","
-                                     EDGE("wr", 1, 2, "y", 2, 3)),
+                                     "wr", 0, 1, "x", 0,
+                                     1) "," EDGE("wr", 1, 2, "y", 2, 3)),
                " wfr CC CV RR PSI PSIs PC SI SIs SIr SER SERs SERr ");
     hf_history_free(later);
     hf_history_free(earlier);
@@ -624,11 +610,10 @@ static void single_cycles_break_what_they_make_visible(void **state)
 
 static void version_orders_must_be_certain(void **state)
 {
-    const char *g0 = CYCLE("G0", EDGE("ww", 0, 1, "x", 0, 2) "," EDGE(
-                                     "ww", 1, 0, "y", 3, 1));
-    hf_history *open =
-        history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
-                "{\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]]}\n");
+    const char *g0 = CYCLE(
+        "G0", EDGE("ww", 0, 1, "x", 0, 2) "," EDGE("ww", 1, 0, "y", 3, 1));
+    hf_history *open = history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+                               "{\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]]}\n");
     hf_history *known =
         history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
                 "{\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]]}\n"
@@ -637,10 +622,10 @@ static void version_orders_must_be_certain(void **state)
         history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
                 "{\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]]}\n"
                 "{\"order\":[\"x\",[1,2]]}\n{\"order\":[\"y\",[1]]}\n");
-    hf_history *by_lists = history(
-        "{\"ops\":[[\"append\",\"x\",1],[\"append\",\"y\",1]]}\n"
-        "{\"ops\":[[\"append\",\"x\",2],[\"append\",\"y\",2]]}\n"
-        "{\"ops\":[[\"r\",\"x\",[1,2]],[\"r\",\"y\",[2]]]}\n");
+    hf_history *by_lists =
+        history("{\"ops\":[[\"append\",\"x\",1],[\"append\",\"y\",1]]}\n"
+                "{\"ops\":[[\"append\",\"x\",2],[\"append\",\"y\",2]]}\n"
+                "{\"ops\":[[\"r\",\"x\",[1,2]],[\"r\",\"y\",[2]]]}\n");
 
     (void)state;
     invalid_at(open, g0, "");
@@ -656,18 +641,17 @@ static void version_orders_must_be_certain(void **state)
 static void updates_order_versions_from_read_committed_up(void **state)
 {
     /* each updates the other's version: a cycle of ww, and of wr */
-    hf_history *h =
-        history("{\"ops\":[[\"r\",\"x\",2],[\"w\",\"x\",1]]}\n"
-                "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2]]}\n");
+    hf_history *h = history("{\"ops\":[[\"r\",\"x\",2],[\"w\",\"x\",1]]}\n"
+                            "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2]]}\n");
 
     (void)state;
     invalid_at(h,
-               CYCLE("G0", EDGE("ww", 0, 1, "x", 1, 3) "," EDGE(
-                               "ww", 1, 0, "x", 3, 1)),
+               CYCLE("G0", EDGE("ww", 0, 1, "x", 1, 3) "," EDGE("ww", 1, 0, "x",
+                                                                3, 1)),
                FROM_RC);
     invalid_at(h,
-               CYCLE("G1c", EDGE("wr", 0, 1, "x", 1, 2) "," EDGE(
-                                "wr", 1, 0, "x", 3, 0)),
+               CYCLE("G1c", EDGE("wr", 0, 1, "x", 1, 2) "," EDGE("wr", 1, 0,
+                                                                 "x", 3, 0)),
                FROM_RC);
     invalid_at(h,
                CYCLE("cyclic versions", EDGE("ww", 0, 1, "x", 1, 3) "," EDGE(
@@ -705,10 +689,10 @@ static void session_and_time_edges_count_where_they_exist(void **state)
 
 static void long_fork_and_its_neighbours(void **state)
 {
-    hf_history *h = history(
-        "{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"y\",1]]}\n"
-        "{\"ops\":[[\"r\",\"x\",1],[\"r\",\"y\",null]]}\n"
-        "{\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",1]]}\n");
+    hf_history *h =
+        history("{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"y\",1]]}\n"
+                "{\"ops\":[[\"r\",\"x\",1],[\"r\",\"y\",null]]}\n"
+                "{\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",1]]}\n");
 
     (void)state;
     invalid_at(h,
@@ -719,34 +703,33 @@ static void long_fork_and_its_neighbours(void **state)
                                      0) "," EDGE("wr", 0, 2, "x", 0, 2)),
                " RR PC SI SIs SIr SER SERs SERr ");
     /* dropped and swapped edges no longer chain */
-    invalid_at(h,
-               CYCLE("G-nonadjacent-item",
-                     EDGE("rw", 2, 1, "y", 3, 1) "," EDGE(
-                         "wr", 1, 3, "y", 1, 5) ","
-                         EDGE("wr", 0, 2, "x", 0, 2)),
-               "");
+    invalid_at(
+        h,
+        CYCLE("G-nonadjacent-item",
+              EDGE("rw", 2, 1, "y", 3, 1) "," EDGE(
+                  "wr", 1, 3, "y", 1, 5) "," EDGE("wr", 0, 2, "x", 0, 2)),
+        "");
     hf_history_free(h);
 }
 
 static void unknown_outcomes_that_were_read_happened(void **state)
 {
-    hf_history *h = history(
-        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]],"
-        "\"outcome\":\"unknown\"}\n"
-        "{\"ops\":[[\"r\",\"y\",1],[\"r\",\"x\",null]]}\n");
-    hf_history *unread = history(
-        "{\"ops\":[[\"w\",\"x\",1],[\"r\",\"y\",1]],"
-        "\"outcome\":\"unknown\"}\n"
-        "{\"ops\":[[\"r\",\"x\",null],[\"w\",\"y\",1]]}\n");
+    hf_history *h = history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]],"
+                            "\"outcome\":\"unknown\"}\n"
+                            "{\"ops\":[[\"r\",\"y\",1],[\"r\",\"x\",null]]}\n");
+    hf_history *unread =
+        history("{\"ops\":[[\"w\",\"x\",1],[\"r\",\"y\",1]],"
+                "\"outcome\":\"unknown\"}\n"
+                "{\"ops\":[[\"r\",\"x\",null],[\"w\",\"y\",1]]}\n");
 
     (void)state;
     invalid_at(h,
-               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 3, 0) "," EDGE(
-                                          "wr", 0, 1, "y", 1, 2)),
+               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 3,
+                                           0) "," EDGE("wr", 0, 1, "y", 1, 2)),
                " RCa MAV RA CC CV RR PSI PSIs PC SI SIs SIr SER SERs SERr ");
     invalid_at(unread,
-               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 2, 0) "," EDGE(
-                                          "wr", 1, 0, "y", 3, 1)),
+               CYCLE("G-single-item", EDGE("rw", 1, 0, "x", 2,
+                                           0) "," EDGE("wr", 1, 0, "y", 3, 1)),
                "");
     hf_history_free(h);
     hf_history_free(unread);
@@ -758,15 +741,16 @@ static void few_operations_show_an_anomaly(void **state)
 {
     hf_history *h = history(
         /* 0 */ "{\"ops\":[[\"w\",\"x\",1]],\"outcome\":\"aborted\"}\n"
-        /* 1 */ "{\"ops\":[[\"r\",\"x\",1]]}\n"
-        /* 2, 3 */ "{\"ops\":[[\"w\",\"y\",1],[\"w\",\"y\",2]]}\n"
-        /* 4 */ "{\"ops\":[[\"r\",\"y\",1]]}\n"
-        /* 5, 6 */ "{\"ops\":[[\"r\",\"z\",5],[\"w\",\"z\",5]]}\n"
-        /* 7 */ "{\"ops\":[[\"r\",\"z\",77]]}\n"
-        /* 8, 9 */ "{\"ops\":[[\"r\",\"u\",null],[\"r\",\"u\",1]]}\n"
-        /* 10 */ "{\"ops\":[[\"w\",\"u\",1]]}\n"
-        /* 11, 12 */ "{\"ops\":[[\"r\",\"v\",null],[\"w\",\"v\",1]]}\n"
-        /* 13, 14 */ "{\"ops\":[[\"r\",\"v\",null],[\"w\",\"v\",2]]}\n");
+                /* 1 */ "{\"ops\":[[\"r\",\"x\",1]]}\n"
+                /* 2, 3 */ "{\"ops\":[[\"w\",\"y\",1],[\"w\",\"y\",2]]}\n"
+                /* 4 */ "{\"ops\":[[\"r\",\"y\",1]]}\n"
+                /* 5, 6 */ "{\"ops\":[[\"r\",\"z\",5],[\"w\",\"z\",5]]}\n"
+                /* 7 */ "{\"ops\":[[\"r\",\"z\",77]]}\n"
+                /* 8, 9 */ "{\"ops\":[[\"r\",\"u\",null],[\"r\",\"u\",1]]}\n"
+                /* 10 */ "{\"ops\":[[\"w\",\"u\",1]]}\n"
+                /* 11, 12 */ "{\"ops\":[[\"r\",\"v\",null],[\"w\",\"v\",1]]}\n"
+                /* 13, 14 */ "{\"ops\":[[\"r\",\"v\",null],[\"w\",\"v\",2]]}"
+                             "\n");
 
     (void)state;
     invalid_at(h,
@@ -838,10 +822,9 @@ static void doubtful_sources_show_nothing(void **state)
 
 static void cores_are_enumerated(void **state)
 {
-    hf_history *h = history(
-        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
-        "{\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",1]]}\n"
-        "{\"ops\":[[\"w\",\"z\",1]]}\n");
+    hf_history *h = history("{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+                            "{\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",1]]}\n"
+                            "{\"ops\":[[\"w\",\"z\",1]]}\n");
 
     (void)state;
     invalid_at(h, "\"kind\":\"core\",\"transactions\":[0,1]",
@@ -893,8 +876,8 @@ static void large_cores_are_not_guessed(void **state)
 
 /* ---- the form ------------------------------------------------------------ */
 
-static hf_status read_text(const hf_history *h, const char *text,
-                           hf_claim *ret, hf_error *err)
+static hf_status read_text(const hf_history *h, const char *text, hf_claim *ret,
+                           hf_error *err)
 {
     hf_arena arena;
     hf_status st;
@@ -919,8 +902,8 @@ static void claims_are_read_in_any_order_of_fields(void **state)
 
     (void)state;
     hf_arena_init(&arena);
-    assert_int_equal(
-        hf_claim_read(h, text, strlen(text), &arena, &claim, &err), HF_OK);
+    assert_int_equal(hf_claim_read(h, text, strlen(text), &arena, &claim, &err),
+                     HF_OK);
     assert_int_equal(claim.level, HF_SERIALIZABLE);
     assert_int_equal(claim.witness.n_order, 3);
     assert_int_equal(hf_verify_claim(h, &claim, NULL, &v, &err), HF_OK);
@@ -1019,11 +1002,10 @@ static void claims_in_memory_are_not_trusted(void **state)
     hf_source source = {99, 0, 0};
     hf_verification v;
     hf_error err;
-    hf_claim claim = {HF_VALID,
-                      HF_SERIALIZABLE,
-                      {.kind = HF_WITNESS_SERIAL,
-                       .order = order,
-                       .n_order = 3}};
+    hf_claim claim = {
+        HF_VALID,
+        HF_SERIALIZABLE,
+        {.kind = HF_WITNESS_SERIAL, .order = order, .n_order = 3}};
 
     (void)state;
     assert_int_equal(hf_verify_claim(h, &claim, NULL, &v, &err), HF_OK);
@@ -1063,11 +1045,10 @@ static void a_spent_budget_is_a_limit(void **state)
     uint32_t order[] = {0, 1, 2};
     hf_verification v;
     hf_error err;
-    hf_claim claim = {HF_VALID,
-                      HF_SERIALIZABLE,
-                      {.kind = HF_WITNESS_SERIAL,
-                       .order = order,
-                       .n_order = 3}};
+    hf_claim claim = {
+        HF_VALID,
+        HF_SERIALIZABLE,
+        {.kind = HF_WITNESS_SERIAL, .order = order, .n_order = 3}};
 
     (void)state;
     hf_budget_start(&budget);
@@ -1096,10 +1077,10 @@ static void increments_read_and_write(void **state)
                "\"kind\":\"operations\",\"anomaly\":\"lost update\","
                "\"operations\":[0,0,1,1]",
                " CV RR PSI PSIs SI SIs SIr SER SERs SERr ");
-    assert_int_equal(
-        ask_valid(h, "PC", "\"kind\":\"commit\",\"order\":[0,1]"), ACCEPTED);
-    assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1]"), REFUSED);
+    assert_int_equal(ask_valid(h, "PC", "\"kind\":\"commit\",\"order\":[0,1]"),
+                     ACCEPTED);
+    assert_int_equal(ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
+                     REFUSED);
     assert_int_equal(
         ask_valid(blind, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
         UNSUPPORTED);
@@ -1128,10 +1109,10 @@ static void the_table_says_what_the_checks_assume(void **state)
         {"ryw", HF_SHAPE_AXIOM, HF_AXIOM_SO, true, false, false},
         {"mr", HF_SHAPE_AXIOM, HF_AXIOM_WR_SO, true, false, false},
         {"mw", HF_SHAPE_AXIOM, HF_AXIOM_SO_WR, true, false, false},
-        {"wfr", HF_SHAPE_AXIOM, HF_AXIOM_WR_WR | HF_AXIOM_WR_SO_WR, true,
-         false, false},
-        {"pram", HF_SHAPE_AXIOM,
-         HF_AXIOM_SO | HF_AXIOM_WR_SO | HF_AXIOM_SO_WR, true, false, false},
+        {"wfr", HF_SHAPE_AXIOM, HF_AXIOM_WR_WR | HF_AXIOM_WR_SO_WR, true, false,
+         false},
+        {"pram", HF_SHAPE_AXIOM, HF_AXIOM_SO | HF_AXIOM_WR_SO | HF_AXIOM_SO_WR,
+         true, false, false},
         {"CC", HF_SHAPE_AXIOM, HF_AXIOM_CAUSAL, true, false, true},
         {"CV", HF_SHAPE_SINGLE, 0, false, false, false},
         {"RR", HF_SHAPE_ITEM, 0, false, false, false},

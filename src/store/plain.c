@@ -1,0 +1,62 @@
+/* plain.c: the rare parts of the short way; see plain.h. */
+#include "store/plain.h"
+
+bool hf_store_is_plain(const hf_store *s)
+{
+    return s->plain;
+}
+
+void hf_store_touch(hf_store *s, uint32_t session, uint32_t key, bool write,
+                    uint32_t id)
+{
+    HF_ASSERT(s->txns[session].running && key < s->keys.n && s->plain);
+    plain_touch(s, &s->txns[session], key, write, id);
+}
+
+hf_store_write_ref *hf_plain_search(store_txn *t, uint32_t key)
+{
+    if (t->writes.n > PLAIN_SCAN) {
+        uint32_t i = hf_map_get(&t->places, key);
+
+        return i == UINT32_MAX ? NULL : &t->writes.at[i];
+    }
+    for (size_t i = 0; i < t->writes.n; i++)
+        if (t->writes.at[i].key == key)
+            return &t->writes.at[i];
+    return NULL;
+}
+
+/* Notes the place of the write made last; of all, when they become many. */
+void hf_plain_map(store_txn *t)
+{
+    size_t i = t->writes.n - 1;
+
+    if (t->writes.n == PLAIN_SCAN + 1) {
+        hf_map_release(&t->places);
+        hf_map_init(&t->places);
+        i = 0;
+    }
+    for (; i < t->writes.n; i++)
+        hf_map_set(&t->places, t->writes.at[i].key, (uint32_t)i);
+}
+
+/* Reuses entries that no running snapshot needs; if these are too few, the
+ * ring is made larger. */
+void hf_plain_make_room(hf_store *s)
+{
+    uint32_t size = s->undo_mask + 1, horizon = oldest_snapshot(s);
+    undo_entry *larger;
+
+    while (s->undo_begin != s->undo_end &&
+           s->undo[s->undo_begin & s->undo_mask].until <= horizon)
+        s->undo_begin++;
+    if (s->undo_end - s->undo_begin <= size / 2)
+        return;
+    HF_ASSERT(size < (uint32_t)1 << 31);
+    larger = HF_NEW_ARRAY(undo_entry, 2 * (size_t)size);
+    for (uint32_t i = s->undo_begin; i != s->undo_end; i++)
+        larger[i & (2 * size - 1)] = s->undo[i & s->undo_mask];
+    hf_free(s->undo);
+    s->undo = larger;
+    s->undo_mask = 2 * size - 1;
+}
