@@ -90,6 +90,7 @@ void *hf_alloc_large(size_t size)
 void *hf_pages_get(size_t size)
 {
     void *p = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+                   /* cppcheck-suppress invalidFunctionArg ; -1: no file */
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (p == MAP_FAILED)

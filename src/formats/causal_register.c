@@ -89,14 +89,13 @@ static void add(const causal *c, const hf_jepsen_event *e, hf_scalar key,
                         k, hf_builder_value(c->b, k, value));
 }
 
-static bool take(const causal *c, hf_jepsen_file *file,
-                 const hf_jepsen_event *e, uint64_t line, hf_error *err)
+static bool take(const causal *c, const hf_jepsen_event *e, uint64_t line,
+                 hf_error *err)
 {
     hf_scalar key, value;
     hf_jread r;
     bool ok;
 
-    (void)file;
     if (!counts(e)) {
         hf_builder_skip(c->b, 1);
         return true;
@@ -131,7 +130,7 @@ static hf_status import(const hf_input *in, hf_builder *b, hf_error *err)
         line += hf_line_of(line_at, e.at) - 1;
         line_at = e.at;
         taken++;
-        ok = take(&c, &file, &e, line, err);
+        ok = take(&c, &e, line, err);
     }
     if (ok && hf_jread_failed(&file.r)) {
         ok = false;

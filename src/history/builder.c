@@ -806,12 +806,6 @@ void hf_builder_op_flags(hf_builder *b, unsigned flags)
         b->h->op_kind[b->h->n_ops - 1] |= (uint8_t)(flags & ~HF_OP_KIND_MASK);
 }
 
-void hf_builder_flag_last(hf_builder *b, unsigned flags)
-{
-    if (b->status == HF_OK && b->h->n_ops > 0)
-        b->h->op_kind[b->h->n_ops - 1] |= (uint8_t)flags;
-}
-
 static void use_op_times(hf_builder *b)
 {
     hf_history *h = b->h;

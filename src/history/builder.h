@@ -39,9 +39,6 @@ void hf_builder_op_flags(hf_builder *b, unsigned flags);
 /* Where it stands in the file, from 1. */
 void hf_builder_line(hf_builder *b, hf_txn_id t, uint64_t line);
 
-/* Adds HF_OP_* flags to the operation added last. */
-void hf_builder_flag_last(hf_builder *b, unsigned flags);
-
 void hf_builder_time_unit(hf_builder *b, hf_time_unit unit);
 void hf_builder_format(hf_builder *b, const char *format); /* static text */
 void hf_builder_skip(hf_builder *b, uint64_t records);

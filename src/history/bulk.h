@@ -120,10 +120,15 @@ static inline void hf_bulk_timestamps(hf_builder *b, hf_txn_id t,
     c->commit_ts[t] = commit;
 }
 
-/* hf_builder_order(), where key and transaction are known to exist */
-static inline void hf_bulk_order(hf_builder *b, hf_key_id key, hf_txn_id t)
+/* Room for n entries of version orders, to be stored by the caller. */
+static inline hf_order_entry *hf_bulk_orders(hf_builder *b, size_t n)
 {
-    hf_vec_push(&b->order, (hf_order_entry){key, t});
+    hf_order_entry *to;
+
+    hf_vec_reserve(&b->order, n);
+    to = b->order.at + b->order.n;
+    b->order.n += n;
+    return to;
 }
 
 #endif

@@ -571,7 +571,7 @@ static bool long_increment(hf_text_reader *r, hf_txn_id t, const long_op *o)
                       !value_at(r, o->after, o->key, &after)))
         return false;
     (void)hf_builder_increment(r->b, t, o->key, o->by, before, after);
-    hf_builder_flag_last(r->b, o->flags);
+    hf_builder_op_flags(r->b, o->flags);
     return true;
 }
 
@@ -669,8 +669,7 @@ static bool long_sql(hf_text_reader *r, hf_txn_id t, const long_op *o)
     s.n_columns = (uint32_t)r->columns.n;
     s.cells = r->cells.at;
     (void)hf_builder_sql(r->b, t, &s);
-    if (r->b->h->n_ops > 0)
-        hf_builder_flag_last(r->b, o->flags);
+    hf_builder_op_flags(r->b, o->flags);
     return true;
 }
 

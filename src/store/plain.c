@@ -6,13 +6,6 @@ bool hf_store_is_plain(const hf_store *s)
     return s->plain;
 }
 
-void hf_store_touch(hf_store *s, uint32_t session, uint32_t key, bool write,
-                    uint32_t id)
-{
-    HF_ASSERT(s->txns[session].running && key < s->keys.n && s->plain);
-    plain_touch(s, &s->txns[session], key, write, id);
-}
-
 hf_store_write_ref *hf_plain_search(store_txn *t, uint32_t key)
 {
     if (t->writes.n > PLAIN_SCAN) {

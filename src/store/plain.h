@@ -10,6 +10,9 @@
  * Pending writes stay with their transaction.  A word of 64 bits tells
  * whether it may have written a key; only then its writes are searched.
  *
+ * The generator's register workload calls these functions directly, without
+ * a call in between; everyone else goes through store.h.
+ *
  * In this mode store_key.newest is the number of the key's newest undo
  * entry, and hf_store_write_ref.version is the id of the value written.
  */

@@ -139,12 +139,8 @@ uint32_t hf_store_begin(hf_store *s, uint32_t session);
  * its log entry, valid until the next operation.  A write returns false if
  * the store refuses; then only hf_store_abort() may follow. */
 const hf_store_op *hf_store_read(hf_store *s, uint32_t session, uint32_t key);
-/* Has the store taken the short way (see only_rows)?  Then this is one of
- * hf_store_read() and hf_store_write(), at the speed of whichever is
- * faster when the choice is random. */
+/* Has the store taken the short way?  See only_rows and plain.h. */
 bool hf_store_is_plain(const hf_store *s);
-void hf_store_touch(hf_store *s, uint32_t session, uint32_t key, bool write,
-                    uint32_t id);
 /* The same as HF_OP_READ_LIST. */
 hf_store_op *hf_store_read_list(hf_store *s, uint32_t session, uint32_t key);
 bool hf_store_write(hf_store *s, uint32_t session, uint32_t key,

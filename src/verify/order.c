@@ -259,6 +259,9 @@ static bool kind_fits(hf_verifier *v)
 
     if (v->w->kind == HF_WITNESS_SNAPSHOT)
         fits = shape == HF_SHAPE_SNAPSHOT;
+    /* reads do not matter at read-uncommitted, so nothing would be replayed */
+    if (v->w->kind == HF_WITNESS_SERIAL)
+        fits = shape != HF_SHAPE_WW;
     if (v->w->kind == HF_WITNESS_COMMIT)
         fits = shape != HF_SHAPE_SNAPSHOT && shape != HF_SHAPE_SERIAL &&
                shape != HF_SHAPE_ITEM;

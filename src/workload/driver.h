@@ -15,15 +15,16 @@
 
 #define N_BITS 256
 
+/* What every step needs comes first. */
 typedef struct client {
     uint32_t left;    /* operations still to run */
-    uint32_t number;  /* the store's, of its transaction */
     uint32_t rmw_key; /* to be written next, or HF_NONE */
     int64_t rmw_read; /* what was read there */
-    bool running;
+    uint64_t begin;   /* time of its begin */
+    uint64_t skew;    /* how wrong its clock is */
+    uint32_t number;  /* the store's, of its transaction */
     hf_session_id id;
-    uint64_t begin, last;  /* times of its begin and latest event */
-    uint64_t skew;         /* how wrong its clock is */
+    bool running;
     HF_VEC(uint64_t) ends; /* of its operations, if asked for */
 } client;
 
@@ -33,35 +34,38 @@ typedef struct serial_entry {
 } serial_entry;
 
 typedef struct generator {
+    /* what every step needs */
     const hf_generate_options *o;
     hf_builder *b;
     hf_store *s;
-    hf_rng rng;
-    unsigned next_bits; /* of `bits` */
-    hf_keys keys;
-    bool few_values;            /* equal values are wanted */
-    bool serial;                /* the store has a serial order */
-    bool needs_writers;         /* keep txn_of */
-    bool replicated, snapshots; /* so is the store, it has such */
-
     client *clients;
     uint32_t *active; /* clients that still have something to do */
     uint32_t n_active;
-    uint64_t clock; /* counts events, by twos */
-    uint64_t n_begun, n_ended;
+    unsigned next_bits; /* of `bits` */
+    uint64_t clock;     /* counts events, by twos */
     int64_t last_value;
-    bool stopped; /* the budget is spent, or the builder failed */
+    hf_keys keys;
+    bool intervals;  /* of operations are recorded */
+    bool replicated; /* so is the store */
+
+    bool few_values;    /* equal values are wanted */
+    bool serial;        /* the store has a serial order */
+    bool snapshots;     /* the store has these */
+    bool needs_writers; /* keep txn_of */
+    bool stopped;       /* the budget is spent, or the builder failed */
+    uint64_t n_begun, n_ended;
+    hf_rng rng;
 
     HF_VEC(hf_value_id) nil;  /* by key; HF_NONE: not made yet */
     HF_VEC(hf_txn_id) txn_of; /* by the store's number; if wanted */
     HF_VEC(serial_entry) serials;
     HF_VEC(hf_version_ref) refs; /* scratch */
 
-    uint64_t bits[N_BITS]; /* random numbers, made many at a time */
-
     /* append */
     uint32_t *slot_key, *slot_writes;
     HF_VEC(hf_value_id) list_of; /* by version; HF_NONE: not made yet */
+
+    uint64_t bits[N_BITS]; /* random numbers, made many at a time */
 } generator;
 
 /* The three workloads: run to the end (or until stopped). */
@@ -70,9 +74,9 @@ void hf_run_append(generator *g);
 void hf_run_predicate(generator *g);
 
 /* generate.c */
-/* A client without operations to run ends its transaction, begins the next
- * one (then true), or is done. */
-bool hf_client_turn(generator *g, uint32_t slot);
+/* A client without operations to run ends its transaction and begins the
+ * next one, or is done. */
+void hf_client_turn(generator *g, uint32_t slot);
 /* More random numbers. */
 void hf_generate_bits(generator *g);
 /* Notes when the operations of client i ended. */
@@ -134,11 +138,13 @@ static inline __attribute__((always_inline)) void drive(generator *g,
         client *c = &g->clients[i];
 
         g->clock += 2;
-        if (c->left > 0 || hf_client_turn(g, slot)) {
+        if (c->left > 0) {
             if (!next(g, c, i, bits))
                 c->left = 0; /* refused: all that is left is to end */
-            if (g->o->intervals)
+            if (g->intervals)
                 hf_client_clock(g, i);
+        } else {
+            hf_client_turn(g, slot);
         }
         if (g->replicated)
             hf_store_deliver(g->s);

@@ -323,21 +323,20 @@ static void end(generator *g, uint32_t i)
     }
 }
 
-bool hf_client_turn(generator *g, uint32_t slot)
+void hf_client_turn(generator *g, uint32_t slot)
 {
     uint32_t i = g->active[slot];
 
-    if (g->clients[i].running) {
+    if (g->clients[i].running)
         end(g, i);
-        return false;
-    }
+    if (g->stopped)
+        return;
     if (g->n_begun < g->o->transactions) {
-        begin(g, i);
         g->clock += 2;
-        return true;
+        begin(g, i);
+    } else {
+        g->active[slot] = g->active[--g->n_active];
     }
-    g->active[slot] = g->active[--g->n_active];
-    return false;
 }
 
 void hf_generate_bits(generator *g)
@@ -419,6 +418,7 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
     g->few_values =
         !o->unique_values && o->bug != HF_BUG_LOCK_SKIPPED_WHEN_UNCHANGED;
     g->serial = o->certificate && hf_level_implies(o->level, HF_SERIALIZABLE);
+    g->intervals = o->intervals;
     g->needs_writers =
         o->workload == HF_WORKLOAD_PREDICATE || o->bug == HF_BUG_DIRTY_WRITE;
     g->replicated = hf_store_is_replicated(g->s);

@@ -103,8 +103,12 @@ static void record_commit(generator *g, hf_txn_id t, uint32_t i,
     const hf_store_write_ref *writes = hf_store_installed(g->s, i, &n);
 
     /* dirty-write: versions do not stand in the order of commits */
-    for (size_t k = 0; k < n && g->o->bug != HF_BUG_DIRTY_WRITE; k++)
-        hf_bulk_order(g->b, writes[k].key, t);
+    if (g->o->bug != HF_BUG_DIRTY_WRITE) {
+        hf_order_entry *to = hf_bulk_orders(g->b, n);
+
+        for (size_t k = 0; k < n; k++)
+            to[k] = (hf_order_entry){writes[k].key, t};
+    }
     if (g->replicated)
         return;
     hf_bulk_timestamps(g->b, t, g->snapshots ? c->begin : HF_TIME_NONE,

@@ -5,6 +5,7 @@
  * numbers are used and some writes repeat what was read.
  */
 #include "history/bulk.h"
+#include "store/plain.h"
 #include "workload/driver.h"
 
 #define FEW 16
@@ -88,7 +89,7 @@ static inline bool next_plain(generator *g, client *c, uint32_t session,
     key ^= (key ^ c->rmw_key) & -again;
     id = hf_bulk_int_if(g->b, key, g->last_value + 1, write);
     g->last_value += write;
-    hf_store_touch(g->s, session, key, write, id);
+    plain_touch(g->s, &g->s->txns[session], key, write, id);
     c->rmw_key = key | (rmw - 1); /* HF_NONE unless rmw */
     c->left -= 1 - rmw;
     return true;
