@@ -3,6 +3,11 @@
 
 #include <stddef.h>
 
+_Static_assert(sizeof(hf_frame) == 32, "frame head");
+_Static_assert(sizeof(hf_about) == 24, "about");
+_Static_assert(sizeof(hf_batch) == 48, "batch");
+_Static_assert(sizeof(hf_order) == 8, "order");
+
 #define COLUMN(needs_, unit_, fill_, count_, place_)                           \
     {                                                                          \
         .needs = (needs_), .unit = (unit_), .fill = (fill_),                   \

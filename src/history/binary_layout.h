@@ -61,11 +61,6 @@ typedef struct hf_end {
     uint64_t n_txns, n_ops;
 } hf_end;
 
-_Static_assert(sizeof(hf_frame) == 32, "frame head");
-_Static_assert(sizeof(hf_about) == 24, "about");
-_Static_assert(sizeof(hf_batch) == 48, "batch");
-_Static_assert(sizeof(hf_order) == 8, "order");
-
 /* One column of a batch. */
 typedef struct hf_column {
     unsigned needs;     /* HF_HAS_* bit, 0: always there */

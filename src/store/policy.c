@@ -7,33 +7,33 @@
 #include "store/store_impl.h"
 
 /* In words: see store.h. */
-static const policy serializable = {.snapshot = true,
-                                    .check_writes = true,
-                                    .check_reads = true,
-                                    .check_scans = true};
-static const policy snapshot_isolation = {.snapshot = true,
-                                          .check_writes = true};
-static const policy repeatable_read = {.check_items = true,
-                                       .check_own_view = true};
-static const policy prefix = {.snapshot = true, .check_own_view = true};
-static const policy read_committed = {.check_own_view = true};
-static const policy read_uncommitted = {.uncommitted = true};
-static const policy parallel_snapshot = {.snapshot = true,
-                                         .check_writes = true,
-                                         .replicated = true,
-                                         .order = DELIVER_CAUSAL};
-static const policy causal = {.snapshot = true,
-                              .check_own_view = true,
-                              .replicated = true,
-                              .order = DELIVER_CAUSAL};
-static const policy pram = {.snapshot = true,
-                            .check_own_view = true,
-                            .replicated = true,
-                            .order = DELIVER_ORIGIN_ORDER};
-static const policy read_atomic = {.snapshot = true,
-                                   .check_own_view = true,
-                                   .replicated = true,
-                                   .order = DELIVER_ANY_ORDER};
+static const hf_policy serializable = {.snapshot = true,
+                                       .check_writes = true,
+                                       .check_reads = true,
+                                       .check_scans = true};
+static const hf_policy snapshot_isolation = {.snapshot = true,
+                                             .check_writes = true};
+static const hf_policy repeatable_read = {.check_items = true,
+                                          .check_own_view = true};
+static const hf_policy prefix = {.snapshot = true, .check_own_view = true};
+static const hf_policy read_committed = {.check_own_view = true};
+static const hf_policy read_uncommitted = {.uncommitted = true};
+static const hf_policy parallel_snapshot = {.snapshot = true,
+                                            .check_writes = true,
+                                            .replicated = true,
+                                            .order = DELIVER_CAUSAL};
+static const hf_policy causal = {.snapshot = true,
+                                 .check_own_view = true,
+                                 .replicated = true,
+                                 .order = DELIVER_CAUSAL};
+static const hf_policy pram = {.snapshot = true,
+                               .check_own_view = true,
+                               .replicated = true,
+                               .order = DELIVER_ORIGIN_ORDER};
+static const hf_policy read_atomic = {.snapshot = true,
+                                      .check_own_view = true,
+                                      .replicated = true,
+                                      .order = DELIVER_ANY_ORDER};
 
 static const policy *const by_level[HF_LEVEL_COUNT] = {
     [HF_READ_UNCOMMITTED] = &read_uncommitted,
@@ -60,9 +60,9 @@ static const policy *const by_level[HF_LEVEL_COUNT] = {
     [HF_STRICT_SERIALIZABLE] = &serializable,
 };
 
-policy hf_store_policy(hf_level level, hf_store_bug bug)
+hf_policy hf_store_policy(hf_level level, hf_store_bug bug)
 {
-    policy p;
+    hf_policy p;
 
     HF_ASSERT((unsigned)level < HF_LEVEL_COUNT && by_level[level]);
     p = *by_level[level];

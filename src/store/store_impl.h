@@ -39,7 +39,7 @@ typedef enum delivery {
 } delivery;
 
 /* What a level is made of, after the bug has spoiled it. */
-typedef struct policy {
+typedef struct hf_policy {
     bool snapshot;       /* reads see the state at begin, else the newest */
     bool uncommitted;    /* reads see pending versions, writes lock */
     bool check_writes;   /* no written key changed since the snapshot */
@@ -49,7 +49,7 @@ typedef struct policy {
     bool check_own_view; /* keys seen with own writes: nobody in between */
     bool replicated;
     delivery order;
-} policy;
+} hf_policy;
 
 typedef struct store_key {
     uint32_t newest;  /* committed version, HF_NONE: the initial one */
@@ -109,7 +109,7 @@ typedef struct replica {
 } replica;
 
 struct hf_store {
-    policy policy;
+    hf_policy policy;
     hf_store_bug bug;
     unsigned bug_percent;
     bool keep_versions, whole_orders;
@@ -151,7 +151,7 @@ struct hf_store {
 };
 
 /* policy.c */
-policy hf_store_policy(hf_level level, hf_store_bug bug);
+hf_policy hf_store_policy(hf_level level, hf_store_bug bug);
 
 /* replica.c */
 void hf_store_replicas_init(hf_store *s, uint32_t wanted);

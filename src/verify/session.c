@@ -16,6 +16,10 @@
  */
 #include "verify/commit.h"
 
+/* The conditions that use the table `seen`, and those that wait. */
+#define NEED_SEEN (HF_AXIOM_WR_SO | HF_AXIOM_WR_WR)
+#define NEED_WAITING (HF_AXIOM_SO_WR | HF_AXIOM_WR_WR)
+
 typedef struct replay {
     hf_commit *c;
     unsigned axiom;
@@ -87,7 +91,8 @@ static bool replay_one(replay *p, hf_txn_id t)
         !check_waiting(p, t, p->own_stamp, p->own,
                        "is before one it reads from in the session of that"))
         return false;
-    for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
+    for (uint32_t r = w->read_first[t];
+         (p->axiom & NEED_SEEN) && r < w->read_first[t + 1]; r++) {
         hf_txn_id source = hf_read_from(&w->reads[r]);
 
         if (source == HF_NONE || p->met[source] == p->session)
@@ -149,7 +154,8 @@ bool hf_commit_check_sessions(hf_commit *c)
     p.own = hf_nones(v, h->n_keys, sizeof(*p.own));
     p.seen = hf_nones(v, h->n_keys, sizeof(*p.seen));
     p.met = hf_nones(v, h->n_txns, sizeof(*p.met));
-    fill_waiting(&p);
+    if (p.axiom & NEED_WAITING)
+        fill_waiting(&p);
     for (hf_session_id s = 0; s < h->n_sessions; s++) {
         p.session = s;
         for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1];
