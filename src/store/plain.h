@@ -28,6 +28,11 @@
 hf_store_write_ref *hf_plain_search(store_txn *t, uint32_t key);
 void hf_plain_map(store_txn *t);
 void hf_plain_make_room(hf_store *s);
+/* Room in log and writes; they are given the same, as a write is in both. */
+void hf_plain_grow(store_txn *t);
+/* plain_touch() of a key that t has perhaps written. */
+void hf_plain_touch_again(hf_store *s, store_txn *t, uint32_t key, bool write,
+                          uint32_t id);
 
 /* The transaction's own write of a key, or NULL. */
 static inline hf_store_write_ref *plain_own(store_txn *t, uint32_t key)
@@ -89,7 +94,7 @@ static inline void plain_touch(hf_store *s, store_txn *t, uint32_t key,
     uint32_t snapshot = t->read_snapshot | -(uint32_t)write;
 
     if (t->filter >> (key & 63) & 1) {
-        (void)(write ? plain_write(t, key, id) : plain_read(s, t, key) != 0);
+        hf_plain_touch_again(s, t, key, write, id);
         return;
     }
     while (stamp > snapshot) {
@@ -99,14 +104,15 @@ static inline void plain_touch(hf_store *s, store_txn *t, uint32_t key,
         seen = u->id;
         at = u->older;
     }
+    if (t->log.n >= t->writes.cap)
+        hf_plain_grow(t);
     seen ^= (seen ^ id) & -(uint32_t)write;
-    hf_vec_push(&t->log, (hf_store_op){key, HF_NONE, seen,
-                                       write ? HF_OP_WRITE : HF_OP_READ});
-    hf_vec_reserve(&t->writes, 1);
+    t->log.at[t->log.n++] = (hf_store_op){
+        key, HF_NONE, seen, write ? HF_OP_WRITE : HF_OP_READ};
     t->writes.at[t->writes.n] = (hf_store_write_ref){key, id};
     t->writes.n += write;
     t->filter |= (uint64_t)write << (key & 63);
-    if (t->writes.n > PLAIN_SCAN && write)
+    if (t->writes.n > PLAIN_SCAN)
         hf_plain_map(t);
 }
 

@@ -35,7 +35,7 @@ static const hf_policy read_atomic = {.snapshot = true,
                                       .replicated = true,
                                       .order = DELIVER_ANY_ORDER};
 
-static const policy *const by_level[HF_LEVEL_COUNT] = {
+static const hf_policy *const by_level[HF_LEVEL_COUNT] = {
     [HF_READ_UNCOMMITTED] = &read_uncommitted,
     [HF_READ_COMMITTED] = &read_committed,
     [HF_READ_COMMITTED_AXIOMATIC] = &read_committed,

@@ -59,8 +59,8 @@ hf_store *hf_store_new(const hf_store_options *o)
     s->plain = o->only_rows && s->forgets && !s->policy.uncommitted &&
                !s->policy.check_items;
     if (s->plain) {
-        s->undo_mask = 1023;
-        s->undo = HF_NEW_ARRAY(undo_entry, 1024);
+        s->undo_mask = 255;
+        s->undo = HF_NEW_ARRAY(undo_entry, 256);
     }
     if (o->keys > 0)
         (void)hf_store_add_keys(s, o->keys);
