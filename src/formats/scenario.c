@@ -428,10 +428,12 @@ static void build_statement(const hf_scenario *s, hf_txn_id t, const piece *p)
 
     if (p->is_last && step->has_rows) {
         in.has_rows = true;
-        in.names = s->names.at + step->first_name;
         in.n_columns = step->n_columns;
-        in.cells = s->cells.at + step->first_cell;
         in.n_rows = step->n_rows;
+        if (s->names.n > 0)
+            in.names = s->names.at + step->first_name;
+        if (s->cells.n > 0)
+            in.cells = s->cells.at + step->first_cell;
     }
     (void)hf_builder_sql(s->b, t, &in);
     if (step->start != HF_TIME_NONE)

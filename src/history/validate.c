@@ -98,6 +98,16 @@ static hf_status check_keys(const hf_history *h, hf_key_id from,
     return HF_OK;
 }
 
+/* Lists are read by list reads only, a delete leaves nil. */
+static bool value_fits(hf_op_kind kind, uint8_t type)
+{
+    if (kind == HF_OP_READ_LIST)
+        return type == HF_LIST || type == HF_NIL;
+    if (kind == HF_OP_DELETE)
+        return type == HF_NIL;
+    return type != HF_LIST && (kind != HF_OP_APPEND || type != HF_NIL);
+}
+
 /* One operation of any kind. */
 static hf_status check_unusual(const hf_history *h, hf_op_id op,
                                bool with_extra, hf_error *err)
@@ -111,7 +121,10 @@ static hf_status check_unusual(const hf_history *h, hf_op_id op,
     if (key != HF_NONE && key >= h->n_keys)
         return bad(err, "the key of operation", op);
     if (kind == HF_OP_BEGIN || kind == HF_OP_COMMIT || kind == HF_OP_ABORT)
-        return HF_OK;
+        return key == HF_NONE && value == HF_NONE ? HF_OK
+                                                  : bad(err, "operation", op);
+    if (key != HF_NONE && (hf_op_has_predicate(kind) || kind == HF_OP_SQL))
+        return bad(err, "the key of operation", op);
     if (kind == HF_OP_INCREMENT && key == HF_NONE)
         return bad(err, "the key of operation", op);
     if (hf_op_has_extra(kind))
@@ -124,11 +137,12 @@ static hf_status check_unusual(const hf_history *h, hf_op_id op,
     if (value != HF_NONE &&
         (value >= h->n_values || h->value_key[value] != key))
         return bad(err, "the value of operation", op);
-    return HF_OK;
+    return value == HF_NONE || value_fits(kind, h->value_type[value])
+               ? HF_OK
+               : bad(err, "the type of the value of operation", op);
 }
 
-/* True if the operations are all plain item operations on values of their
- * key. */
+/* True if the operations are all reads and writes of values of their key. */
 static bool all_plain(const hf_history *h, hf_op_id from, hf_op_id to)
 {
     const hf_value_id *value = h->op_value;

@@ -22,22 +22,16 @@ hf_store_write_ref *hf_plain_search(store_txn *t, uint32_t key)
 /* Notes the places of writes that have none yet, once they are many. */
 void hf_plain_map(store_txn *t)
 {
-    if (t->places.n > t->writes.n) {
-        hf_map_release(&t->places); /* an earlier transaction's */
-        hf_map_init(&t->places);
-    }
     for (size_t i = t->places.n; i < t->writes.n; i++)
         hf_map_set(&t->places, t->writes.at[i].key, (uint32_t)i);
 }
 
 void hf_plain_grow(store_txn *t)
 {
-    size_t more = t->log.n + 16;
-
-    hf_vec_reserve(&t->log, more);
+    hf_vec_reserve(&t->log, t->log.n + 16);
     hf_vec_reserve(&t->writes, t->log.cap - t->writes.n);
-    if (t->writes.cap > t->log.cap)
-        hf_vec_reserve(&t->log, t->writes.cap - t->log.n);
+    hf_vec_reserve(&t->log, t->writes.cap - t->log.n);
+    HF_ASSERT(t->log.n < t->writes.cap && t->writes.cap <= t->log.cap);
 }
 
 void hf_plain_touch_again(hf_store *s, store_txn *t, uint32_t key, bool write,

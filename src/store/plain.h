@@ -28,7 +28,8 @@
 hf_store_write_ref *hf_plain_search(store_txn *t, uint32_t key);
 void hf_plain_map(store_txn *t);
 void hf_plain_make_room(hf_store *s);
-/* Room in log and writes; they are given the same, as a write is in both. */
+/* Room for one more in log and writes.  writes.cap <= log.cap and there are
+ * not more writes than log entries, so that log.n < writes.cap is enough. */
 void hf_plain_grow(store_txn *t);
 /* plain_touch() of a key that t has perhaps written. */
 void hf_plain_touch_again(hf_store *s, store_txn *t, uint32_t key, bool write,
@@ -45,7 +46,9 @@ static inline hf_store_write_ref *plain_own(store_txn *t, uint32_t key)
 static inline hf_store_op *plain_log(store_txn *t, uint32_t key, uint32_t id,
                                      hf_op_kind kind)
 {
-    hf_vec_push(&t->log, (hf_store_op){key, HF_NONE, id, kind});
+    if (t->log.n >= t->writes.cap)
+        hf_plain_grow(t);
+    t->log.at[t->log.n++] = (hf_store_op){key, HF_NONE, id, kind};
     return &t->log.at[t->log.n - 1];
 }
 
@@ -70,17 +73,18 @@ static inline hf_store_op *plain_read(hf_store *s, store_txn *t, uint32_t key)
 
 static inline bool plain_write(store_txn *t, uint32_t key, uint32_t id)
 {
-    hf_store_write_ref *own = plain_own(t, key);
+    hf_store_write_ref *own;
 
+    (void)plain_log(t, key, id, HF_OP_WRITE); /* makes room in writes, too */
+    own = plain_own(t, key);
     if (own) {
         own->version = id;
-    } else {
-        t->filter |= (uint64_t)1 << (key & 63);
-        hf_vec_push(&t->writes, (hf_store_write_ref){key, id});
-        if (t->writes.n > PLAIN_SCAN)
-            hf_plain_map(t);
+        return true;
     }
-    (void)plain_log(t, key, id, HF_OP_WRITE);
+    t->filter |= (uint64_t)1 << (key & 63);
+    t->writes.at[t->writes.n++] = (hf_store_write_ref){key, id};
+    if (t->writes.n > PLAIN_SCAN)
+        hf_plain_map(t);
     return true;
 }
 
@@ -107,8 +111,8 @@ static inline void plain_touch(hf_store *s, store_txn *t, uint32_t key,
     if (t->log.n >= t->writes.cap)
         hf_plain_grow(t);
     seen ^= (seen ^ id) & -(uint32_t)write;
-    t->log.at[t->log.n++] = (hf_store_op){
-        key, HF_NONE, seen, write ? HF_OP_WRITE : HF_OP_READ};
+    t->log.at[t->log.n++] =
+        (hf_store_op){key, HF_NONE, seen, write ? HF_OP_WRITE : HF_OP_READ};
     t->writes.at[t->writes.n] = (hf_store_write_ref){key, id};
     t->writes.n += write;
     t->filter |= (uint64_t)write << (key & 63);

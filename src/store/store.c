@@ -163,6 +163,8 @@ uint32_t hf_store_begin(hf_store *s, uint32_t session)
     t->running = true;
     t->refused = t->inserts = false;
     t->filter = 0;
+    if (t->places.n > 0)
+        hf_map_release(&t->places);
     t->number = s->n_begun++;
     t->writes.n = t->log.n = t->scans.n = t->rows.n = t->views.n = 0;
     t->replica = choose_site(s, session);
@@ -326,24 +328,15 @@ bool hf_store_is_replicated(const hf_store *s)
     return s->n_replicas > 1;
 }
 
-const hf_store_op *hf_store_log(const hf_store *s, uint32_t session,
-                                size_t *ret_n)
+hf_store_record hf_store_log(const hf_store *s, uint32_t session)
 {
-    *ret_n = s->txns[session].log.n;
-    return s->txns[session].log.at;
-}
+    const store_txn *t = &s->txns[session];
 
-const hf_store_write_ref *hf_store_installed(const hf_store *s,
-                                             uint32_t session, size_t *ret_n)
-{
-    HF_ASSERT(!s->txns[session].running);
-    *ret_n = s->txns[session].writes.n;
-    return s->txns[session].writes.at;
-}
-
-size_t hf_store_n_scans(const hf_store *s, uint32_t session)
-{
-    return s->txns[session].scans.n;
+    return (hf_store_record){.ops = t->log.at,
+                             .n_ops = t->log.n,
+                             .writes = t->writes.at,
+                             .n_writes = t->writes.n,
+                             .n_scans = t->scans.n};
 }
 
 const hf_store_scanned *hf_store_scan_at(const hf_store *s, uint32_t session,

@@ -82,6 +82,17 @@ typedef struct hf_store_write_ref {
     uint32_t key, version;
 } hf_store_write_ref;
 
+/* All of a transaction; borrowed until its session's next operation or begin.
+ * After commit `writes` are the versions installed, in the order the keys were
+ * first written; after rollback there are none. */
+typedef struct hf_store_record {
+    const hf_store_op *ops;
+    size_t n_ops;
+    const hf_store_write_ref *writes;
+    size_t n_writes;
+    size_t n_scans;
+} hf_store_record;
+
 /* One row a scan looked at. */
 typedef struct hf_store_row {
     uint32_t key, version, id;
@@ -166,15 +177,8 @@ hf_store_end hf_store_abort(hf_store *s, uint32_t session);
  * called at every step; does nothing without replicas. */
 void hf_store_deliver(hf_store *s);
 
-/* The log of the session's running or last transaction; borrowed until its
- * next operation or begin. */
-const hf_store_op *hf_store_log(const hf_store *s, uint32_t session,
-                                size_t *ret_n);
-/* The versions its commit installed, in the order the keys were first
- * written; none if it did not. */
-const hf_store_write_ref *hf_store_installed(const hf_store *s,
-                                             uint32_t session, size_t *ret_n);
-size_t hf_store_n_scans(const hf_store *s, uint32_t session);
+/* What the session's running or last transaction did. */
+hf_store_record hf_store_log(const hf_store *s, uint32_t session);
 const hf_store_scanned *hf_store_scan_at(const hf_store *s, uint32_t session,
                                          uint32_t index);
 const hf_store_row *hf_store_rows(const hf_store *s, uint32_t session);

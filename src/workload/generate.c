@@ -262,10 +262,9 @@ static void begin(generator *g, uint32_t i)
 
 void hf_client_clock(generator *g, uint32_t i)
 {
-    size_t n;
+    hf_store_record r = hf_store_log(g->s, i);
 
-    (void)hf_store_log(g->s, i, &n);
-    while (g->clients[i].ends.n < n)
+    while (g->clients[i].ends.n < r.n_ops)
         hf_vec_push(&g->clients[i].ends, g->clock);
 }
 
@@ -294,13 +293,11 @@ static hf_outcome finish(generator *g, uint32_t i, hf_store_end *ret_end)
 /* Lists read from versions that were not final then are looked up again. */
 static void forget_lists(generator *g, uint32_t i)
 {
-    size_t n;
-    const hf_store_op *log = hf_store_log(g->s, i, &n);
+    hf_store_record r = hf_store_log(g->s, i);
 
-    for (size_t k = 0; k < n; k++)
-        if ((log[k].kind & HF_OP_KIND_MASK) == HF_OP_APPEND &&
-            log[k].version < g->list_of.n)
-            g->list_of.at[log[k].version] = HF_NONE;
+    for (size_t k = 0; k < r.n_ops; k++)
+        if (r.ops[k].kind == HF_OP_APPEND && r.ops[k].version < g->list_of.n)
+            g->list_of.at[r.ops[k].version] = HF_NONE;
 }
 
 static void end(generator *g, uint32_t i)

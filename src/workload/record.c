@@ -95,19 +95,16 @@ static void record_scan(generator *g, uint32_t session, hf_txn_id t,
 /* ---- a transaction ------------------------------------------------------- */
 
 /* The certificate of one transaction. */
-static void record_commit(generator *g, hf_txn_id t, uint32_t i,
-                          const hf_store_end *end)
+static inline void record_commit(generator *g, hf_txn_id t, const client *c,
+                                 const hf_store_record *r,
+                                 const hf_store_end *end)
 {
-    const client *c = &g->clients[i];
-    size_t n;
-    const hf_store_write_ref *writes = hf_store_installed(g->s, i, &n);
-
     /* dirty-write: versions do not stand in the order of commits */
     if (g->o->bug != HF_BUG_DIRTY_WRITE) {
-        hf_order_entry *to = hf_bulk_orders(g->b, n);
+        hf_order_entry *to = hf_bulk_orders(g->b, r->n_writes);
 
-        for (size_t k = 0; k < n; k++)
-            to[k] = (hf_order_entry){writes[k].key, t};
+        for (size_t k = 0; k < r->n_writes; k++)
+            to[k] = (hf_order_entry){r->writes[k].key, t};
     }
     if (g->replicated)
         return;
@@ -150,15 +147,16 @@ static void record_intervals(generator *g, uint32_t i, hf_txn_id t,
     }
 }
 
-static void record_ops(generator *g, uint32_t i, hf_txn_id t)
+static inline void record_ops(generator *g, uint32_t i, hf_txn_id t,
+                              const hf_store_record *r)
 {
-    size_t n;
-    const hf_store_op *log = hf_store_log(g->s, i, &n);
+    const hf_store_op *log = r->ops;
+    size_t n = r->n_ops;
     hf_bulk_columns to;
 
-    if (g->o->intervals) {
+    if (g->intervals) {
         record_intervals(g, i, t, log, n);
-    } else if (hf_store_n_scans(g->s, i) > 0 || !hf_bulk_ops(g->b, n, &to)) {
+    } else if (r->n_scans > 0 || !hf_bulk_ops(g->b, n, &to)) {
         for (size_t k = 0; k < n; k++)
             record_op(g, i, t, &log[k]);
     } else {
@@ -174,16 +172,17 @@ void hf_record(generator *g, uint32_t i, hf_outcome outcome,
                const hf_store_end *end)
 {
     const client *c = &g->clients[i];
+    hf_store_record r = hf_store_log(g->s, i);
     hf_txn_id t = hf_bulk_txn(g->b, c->id, outcome,
                               g->o->times ? c->begin + c->skew : HF_TIME_NONE,
                               g->clock + c->skew);
 
     if (g->needs_writers)
         g->txn_of.at[c->number] = t;
-    record_ops(g, i, t);
+    record_ops(g, i, t, &r);
     if (g->o->certificate && outcome != HF_ABORTED &&
         (end->installed || outcome == HF_COMMITTED))
-        record_commit(g, t, i, end);
+        record_commit(g, t, c, &r, end);
 }
 
 /* ---- at the end ---------------------------------------------------------- */
