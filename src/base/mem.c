@@ -87,6 +87,14 @@ void *hf_alloc_large(size_t size)
     return p;
 }
 
+void *hf_realloc_large(void *p, size_t size)
+{
+    p = hf_realloc(p, size);
+    if (size >= 4 * HUGE_PAGE)
+        want_huge_pages(p, size);
+    return p;
+}
+
 void *hf_pages_get(size_t size)
 {
     void *p = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,

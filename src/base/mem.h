@@ -18,6 +18,7 @@ void *hf_realloc(void *p, size_t size); /* size 0 frees and returns NULL */
 void hf_free(void *p);
 /* As hf_alloc(); asks for huge pages when it is many megabytes. */
 void *hf_alloc_large(size_t size);
+void *hf_realloc_large(void *p, size_t size);
 
 /* count * size, or the out-of-memory handler if that overflows. */
 size_t hf_array_size(size_t count, size_t size);

@@ -72,7 +72,7 @@ static uint64_t next_capacity(hf_builder *b, uint64_t cap, uint64_t width,
 }
 
 #define GROW(column, cap)                                                      \
-    ((column) = hf_realloc((column), (cap) * sizeof(*(column))))
+    ((column) = hf_realloc_large((column), (cap) * sizeof(*(column))))
 
 static bool reserve_ops(hf_builder *b, uint64_t cap)
 {

@@ -42,23 +42,6 @@ static inline hf_value_id hf_bulk_int_fresh(hf_builder *b, hf_key_id key,
     return v;
 }
 
-/* hf_bulk_int_fresh() if `keep`, without a jump that depends on it; else the
- * id returned means nothing. */
-static inline hf_value_id hf_bulk_int_if(hf_builder *b, hf_key_id key,
-                                         int64_t value, bool keep)
-{
-    hf_history *h = b->h;
-    hf_value_id v = h->n_values;
-
-    if (v >= b->cap_values || b->status != HF_OK)
-        return keep ? hf_builder_int_fresh(b, key, value) : 0;
-    h->value_key[v] = key;
-    h->value_type[v] = HF_INT;
-    h->value_data[v] = value;
-    h->n_values = v + keep;
-    return v;
-}
-
 /* hf_builder_txn(), _outcome(), _times(); begin HF_TIME_NONE: no times. */
 static inline hf_txn_id hf_bulk_txn(hf_builder *b, hf_session_id session,
                                     hf_outcome outcome, uint64_t begin,

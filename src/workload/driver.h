@@ -112,11 +112,11 @@ static inline uint64_t next_bits(generator *g)
     return g->bits[g->next_bits++];
 }
 
-static inline uint32_t pick_client(generator *g, uint64_t bits)
+static inline uint32_t pick_client(generator *g, uint32_t n, uint64_t bits)
 {
-    if (g->n_active > 1024)
-        return hf_rng_below(&g->rng, g->n_active);
-    return (uint32_t)((bits >> 48) * g->n_active >> 16);
+    if (n > 1024)
+        return hf_rng_below(&g->rng, n);
+    return (uint32_t)((bits >> 48) * n >> 16);
 }
 
 static inline uint32_t pick_key(generator *g, uint64_t bits)
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void drive(generator *g,
 {
     while (g->n_active > 0) {
         uint64_t bits = next_bits(g);
-        uint32_t slot = pick_client(g, bits);
+        uint32_t slot = pick_client(g, g->n_active, bits);
         uint32_t i = g->active[slot];
         client *c = &g->clients[i];
 
