@@ -89,12 +89,17 @@ static void write_string(hf_out *out, hf_str s)
     hf_out_char(out, '"');
 }
 
-void hf_json_key(hf_json *j, const char *name)
+void hf_json_key_str(hf_json *j, hf_str name)
 {
     before_value(j);
-    write_string(j->out, hf_str_of(name));
+    write_string(j->out, name);
     hf_out_char(j->out, ':');
     j->after_key = true;
+}
+
+void hf_json_key(hf_json *j, const char *name)
+{
+    hf_json_key_str(j, hf_str_of(name));
 }
 
 void hf_json_text(hf_json *j, const char *c_string)

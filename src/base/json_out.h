@@ -26,6 +26,7 @@ void hf_json_object(hf_json *j);
 void hf_json_array(hf_json *j);
 void hf_json_end(hf_json *j); /* the innermost object or array */
 void hf_json_key(hf_json *j, const char *name);
+void hf_json_key_str(hf_json *j, hf_str name);
 void hf_json_text(hf_json *j, const char *c_string); /* NULL writes null */
 void hf_json_str(hf_json *j, hf_str s); /* bytes that are no UTF-8 become
                                            U+FFFD */

@@ -7,11 +7,14 @@
  * derives the predicate edges (brute_edges.c).
  *
  * Two things can be wrong whatever the world: one key with two versions (N12)
- * and a result that the condition does not give on the version set (N11).
+ * and a result that the condition does not give (N11).  A returned row that
+ * does not satisfy the condition is N11 even if no version set is recorded.
  *
- * Without a version set, or with a condition that cannot be evaluated, only
- * the returned rows are judged and the history can no longer be found valid.
- * Leaving constraints out never makes a valid history invalid.
+ * If it cannot be evaluated whether the result is right (an odd condition, an
+ * aggregate over anything but 64-bit integers) the history can no longer be
+ * found valid at any level.  Without a version set, or where other versions
+ * cannot be evaluated, that is so only where reads matter.  Leaving
+ * constraints out never makes a valid history invalid.
  */
 #include "check/brute.h"
 
@@ -82,87 +85,158 @@ static void fault(const context *x, hf_anomaly anomaly)
 
 /* ---- results ------------------------------------------------------------ */
 
-/* Is the set of rows returned what the condition gives?  Every row must
- * satisfy it and be the version that was looked at; every version that
- * satisfies it must be there. */
-static bool rows_agree(const context *x)
+typedef enum agreement {
+    AGREES,
+    DIFFERS,
+    UNCLEAR /* it depends on what cannot be evaluated */
+} agreement;
+
+/* Are the rows returned what the condition gives?  Every row must satisfy it
+ * and be the version that was looked at; every version that satisfies it must
+ * be there.  One that certainly breaks this is enough, whatever the rest. */
+static agreement judge_rows(const context *x)
 {
     const hf_predicate *p = &x->p;
+    bool unclear = false;
 
     for (uint32_t i = 0; i < p->n_results; i++) {
         const hf_version_ref *seen =
             entry_for(x, p->versions, p->n_versions, key_of(x, &p->results[i]));
+        hf_brute_match m = match(x, p->results[i].value);
 
-        if (match(x, p->results[i].value) == HF_BRUTE_MATCH_NO ||
+        if (m == HF_BRUTE_MATCH_NO ||
             (seen && !same_version(seen, &p->results[i])))
-            return false;
+            return DIFFERS;
+        unclear |= m == HF_BRUTE_MATCH_ERROR;
     }
-    for (uint32_t i = 0; i < p->n_versions; i++)
-        if (match(x, p->versions[i].value) == HF_BRUTE_MATCH_YES &&
+    for (uint32_t i = 0; i < p->n_versions; i++) {
+        hf_brute_match m = match(x, p->versions[i].value);
+
+        unclear |= m == HF_BRUTE_MATCH_ERROR;
+        if (m == HF_BRUTE_MATCH_YES &&
             !entry_for(x, p->results, p->n_results, key_of(x, &p->versions[i])))
-            return false;
-    return true;
+            return DIFFERS;
+    }
+    return unclear ? UNCLEAR : AGREES;
 }
 
+/* ---- aggregates --------------------------------------------------------- */
+
+/* The versions that satisfy the condition, added up.  Where something is not
+ * NULL, it says why the aggregates it stands for cannot be computed. */
 typedef struct total {
-    int64_t rows, sum, min, max;
-    bool unclear; /* not all integers, or an overflow */
+    int64_t matches; /* count(*) */
+    int64_t rows;    /* those whose column is not nil */
+    int64_t sum, min, max;
+    const char *no_count, *no_extreme, *no_sum;
 } total;
+
+static void add_value(total *t, hf_scalar v)
+{
+    if (v.type == HF_NIL)
+        return;
+    if (v.type != HF_INT) {
+        t->rows++;
+        t->no_extreme = t->no_sum = "not all values are integers";
+        return;
+    }
+    t->min = t->rows == 0 || v.number < t->min ? v.number : t->min;
+    t->max = t->rows == 0 || v.number > t->max ? v.number : t->max;
+    t->rows++;
+    if (__builtin_add_overflow(t->sum, v.number, &t->sum) && !t->no_sum)
+        t->no_sum = "the integers overflow";
+}
+
+static hf_str aggregate_column(const context *x)
+{
+    return x->p.n_columns > 0 ? hf_string(x->c->h, x->p.columns[0])
+                              : HF_STR("value");
+}
 
 static total add_up(const context *x)
 {
     const hf_history *h = x->c->h;
-    hf_str column = HF_STR("value");
     total t = {0};
 
-    if (x->p.n_columns > 0)
-        column = hf_string(h, x->p.columns[0]);
     for (uint32_t i = 0; i < x->p.n_versions; i++) {
-        hf_value_id value = x->p.versions[i].value;
+        const hf_version_ref *ref = &x->p.versions[i];
+        hf_brute_match m = match(x, ref->value);
         hf_scalar v;
 
-        if (match(x, value) != HF_BRUTE_MATCH_YES)
+        if (entry_for(x, x->p.versions, x->p.n_versions, key_of(x, ref)) != ref)
+            continue; /* the same version twice */
+        if (m == HF_BRUTE_MATCH_ERROR)
+            t.no_count = "the condition cannot be evaluated";
+        if (m != HF_BRUTE_MATCH_YES)
             continue;
-        if (!hf_brute_column(hf_value_scalar(h, value), column, &v)) {
-            t.unclear = true;
-            return t;
-        }
-        if (v.type == HF_NIL)
-            continue;
-        t.min = t.rows == 0 || v.number < t.min ? v.number : t.min;
-        t.max = t.rows == 0 || v.number > t.max ? v.number : t.max;
-        t.rows++;
-        if (v.type != HF_INT || __builtin_add_overflow(t.sum, v.number, &t.sum))
-            t.unclear = true;
+        t.matches++;
+        if (hf_brute_column(hf_value_scalar(h, ref->value), aggregate_column(x),
+                            &v))
+            add_value(&t, v);
+        else if (!t.no_extreme)
+            t.no_extreme = t.no_sum = "a row does not have the column";
     }
     return t;
 }
 
-static bool aggregate_agrees(const context *x)
+/* count(column) needs the column, but neither integers nor their sum. */
+static bool has_all_columns(const context *x)
+{
+    hf_scalar v;
+
+    for (uint32_t i = 0; i < x->p.n_versions; i++) {
+        hf_value_id value = x->p.versions[i].value;
+
+        if (match(x, value) == HF_BRUTE_MATCH_YES &&
+            !hf_brute_column(hf_value_scalar(x->c->h, value),
+                             aggregate_column(x), &v))
+            return false;
+    }
+    return true;
+}
+
+static agreement judge_count(const context *x, const total *t,
+                             const char **ret_why)
+{
+    hf_scalar result = x->p.result;
+
+    *ret_why = t->no_count;
+    if (!*ret_why && x->p.n_columns > 0 && !has_all_columns(x))
+        *ret_why = "a row does not have the column";
+    if (!*ret_why && result.type != HF_INT && result.type != HF_NIL)
+        *ret_why = "the recorded result is not an integer";
+    if (*ret_why)
+        return UNCLEAR;
+    return result.type == HF_INT &&
+                   result.number == (x->p.n_columns > 0 ? t->rows : t->matches)
+               ? AGREES
+               : DIFFERS;
+}
+
+/* Is the recorded result what the version set gives?  ret_why is set if that
+ * is unclear. */
+static agreement judge_aggregate(const context *x, const char **ret_why)
 {
     total t = add_up(x);
     hf_scalar result = x->p.result;
-    int64_t expected;
+    hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
+    int64_t expected = kind == HF_OP_SUM   ? t.sum
+                       : kind == HF_OP_MIN ? t.min
+                                           : t.max;
 
-    switch (hf_op_kind_of(x->c->h, x->op)) {
-    case HF_OP_COUNT_ROWS:
-        /* count(*) has no column that could be unclear */
-        return (t.unclear && x->p.n_columns > 0) || result.type != HF_INT ||
-               result.number == t.rows;
-    case HF_OP_SUM:
-        expected = t.sum;
-        break;
-    case HF_OP_MIN:
-        expected = t.min;
-        break;
-    default:
-        expected = t.max;
-    }
-    if (t.unclear || (result.type != HF_INT && result.type != HF_NIL))
-        return true;
+    if (kind == HF_OP_COUNT_ROWS)
+        return judge_count(x, &t, ret_why);
+    *ret_why = t.no_count;
+    if (!*ret_why)
+        *ret_why = kind == HF_OP_SUM ? t.no_sum : t.no_extreme;
+    if (!*ret_why && result.type != HF_INT && result.type != HF_NIL)
+        *ret_why = "the recorded result is not an integer";
+    if (*ret_why)
+        return UNCLEAR;
     if (t.rows == 0) /* nil; a sum may be given as 0 */
-        return result.type == HF_NIL || result.number == 0;
-    return result.type == HF_INT && result.number == expected;
+        return result.type == HF_NIL || result.number == 0 ? AGREES : DIFFERS;
+    return result.type == HF_INT && result.number == expected ? AGREES
+                                                              : DIFFERS;
 }
 
 /* ---- entries ------------------------------------------------------------ */
@@ -198,7 +272,7 @@ static bool matching_versions(const context *x, hf_key_id key,
     return true;
 }
 
-/* Can everything the operation looked at, or could have, be judged? */
+/* Can every version that the operation looked at, or could have, be judged? */
 static bool is_decidable(const context *x)
 {
     uint16_t matches;
@@ -206,9 +280,6 @@ static bool is_decidable(const context *x)
     for (uint32_t i = 0; i < x->p.n_versions; i++)
         if (match(x, x->p.versions[i].value) == HF_BRUTE_MATCH_ERROR ||
             !matching_versions(x, key_of(x, &x->p.versions[i]), &matches))
-            return false;
-    for (uint32_t i = 0; i < x->p.n_results; i++)
-        if (match(x, x->p.results[i].value) == HF_BRUTE_MATCH_ERROR)
             return false;
     return true;
 }
@@ -235,31 +306,33 @@ static hf_brute_read new_read(const context *x, const hf_version_ref *ref,
 
 /* The entries of the version set.  Where a transaction that is not kept wrote
  * the key, what changes the matches is no longer known: only the item read
- * remains. */
+ * remains.  Where a version of the key cannot be judged, it is known at least
+ * which version was looked at. */
 static void add_entries(const context *x)
 {
     for (uint32_t i = 0; i < x->p.n_versions; i++) {
         const hf_version_ref *ref = &x->p.versions[i];
         hf_brute_read r = new_read(x, ref, i, is_returned(x, ref));
+        bool removed = x->c->keys[r.key].removed_writer;
 
         if (entry_for(x, x->p.versions, x->p.n_versions, r.key) != ref)
             continue; /* the same version twice */
-        if (!x->c->keys[r.key].removed_writer)
+        if (!removed)
             r.predicate = matching_versions(x, r.key, &r.matches);
-        if (r.item || r.predicate)
+        if (r.item || !removed)
             hf_brute_add_read(x->c, r, x->own);
     }
 }
 
 /* Rows that were returned, of keys that the version set does not name. */
-static void add_rows(const context *x, bool versions_used)
+static void add_rows(const context *x)
 {
     const hf_predicate *p = &x->p;
 
     for (uint32_t i = 0; !x->aggregate && i < p->n_results; i++) {
         hf_key_id key = key_of(x, &p->results[i]);
 
-        if ((versions_used && entry_for(x, p->versions, p->n_versions, key)) ||
+        if (entry_for(x, p->versions, p->n_versions, key) ||
             entry_for(x, p->results, p->n_results, key) != &p->results[i])
             continue;
         hf_brute_add_read(
@@ -267,20 +340,62 @@ static void add_rows(const context *x, bool versions_used)
     }
 }
 
-static void explain_undecidable(const context *x, bool has_versions)
+/* ---- reasons ------------------------------------------------------------ */
+
+static long long label_of(const context *x)
+{
+    return (long long)hf_txn_label(x->c->h, x->c->txn[x->node]);
+}
+
+/* With reads_only it matters above read-uncommitted. */
+static void explain_condition(const context *x, bool reads_only,
+                              bool has_versions)
 {
     char text[80];
-    long long label = (long long)hf_txn_label(x->c->h, x->c->txn[x->node]);
 
     hf_quote(text, sizeof(text), x->condition.ptr, x->condition.len);
     if (has_versions)
-        hf_brute_undecided(x->c, true,
+        hf_brute_undecided(x->c, reads_only,
                            "the condition \"%s\" of T%lld cannot be evaluated",
-                           text, label);
+                           text, label_of(x));
     else
-        hf_brute_undecided(x->c, true,
+        hf_brute_undecided(x->c, reads_only,
                            "the condition \"%s\" of T%lld has no version set",
-                           text, label);
+                           text, label_of(x));
+}
+
+static void explain_aggregate(const context *x, const char *why)
+{
+    static const char *const names[] = {"min", "max", "sum", "count"};
+    hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
+    hf_str column = aggregate_column(x);
+    char text[48], condition[64];
+
+    hf_quote(text, sizeof(text), column.ptr, column.len);
+    hf_quote(condition, sizeof(condition), x->condition.ptr, x->condition.len);
+    hf_brute_undecided(x->c, false,
+                       "the %s of \"%s\" where \"%s\" of T%lld cannot be "
+                       "computed: %s",
+                       names[kind - HF_OP_MIN], text, condition, label_of(x),
+                       why);
+}
+
+/* An error at every level if the result is wrong; verdict unknown at every
+ * level if that cannot be said. */
+static void judge_result(const context *x)
+{
+    const char *why = NULL;
+    agreement a;
+
+    if (!x->p.has_result_set || (x->aggregate && !x->p.has_version_set))
+        return;
+    a = x->aggregate ? judge_aggregate(x, &why) : judge_rows(x);
+    if (a == DIFFERS)
+        fault(x, HF_RESULT_SET_MISMATCH);
+    else if (a == UNCLEAR && x->aggregate)
+        explain_aggregate(x, why);
+    else if (a == UNCLEAR)
+        explain_condition(x, false, true);
 }
 
 void hf_brute_add_predicate(hf_brute_case *c, uint8_t node, hf_op_id op,
@@ -293,7 +408,6 @@ void hf_brute_add_predicate(hf_brute_case *c, uint8_t node, hf_op_id op,
                  .op = op,
                  .p = hf_op_predicate(c->h, op),
                  .aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS};
-    bool decidable;
 
     x.condition = x.p.condition == HF_NONE ? HF_STR("true")
                                            : hf_string(c->h, x.p.condition);
@@ -302,15 +416,9 @@ void hf_brute_add_predicate(hf_brute_case *c, uint8_t node, hf_op_id op,
         fault(&x, HF_TWO_VERSIONS);
         return;
     }
-    decidable = x.p.has_version_set && is_decidable(&x);
-    if (!decidable) {
-        explain_undecidable(&x, x.p.has_version_set);
-        add_rows(&x, false);
-        return;
-    }
-    if (x.p.has_result_set &&
-        !(x.aggregate ? aggregate_agrees(&x) : rows_agree(&x)))
-        fault(&x, HF_RESULT_SET_MISMATCH);
+    judge_result(&x);
+    if (!x.p.has_version_set || !is_decidable(&x))
+        explain_condition(&x, true, x.p.has_version_set);
     add_entries(&x);
-    add_rows(&x, true);
+    add_rows(&x);
 }

@@ -164,7 +164,7 @@ static int check_file(hf_job *job, const hf_format *format)
     if (hf_cli_interrupted())
         st = HF_ERR_LIMIT;
     else
-        st = hf_cli_load(job->cli, job->path, format, &h, &err);
+        st = hf_cli_load_to_judge(job->cli, job->path, format, &h, &err);
     if (st == HF_ERR_LIMIT) {
         hf_job_print_unknown(job,
                              hf_cli_interrupted()
@@ -298,9 +298,9 @@ const hf_command hf_command_check = {
         "the level: valid, invalid (with the anomaly, shortest evidence "
         "first) or unknown (with the reason: a limit was reached, or the "
         "history does not say enough). An answer is never a guess: each "
-        "valid or invalid comes with a witness that was checked again, "
-        "before it was printed, by code that shares nothing with the "
-        "engine.\n"
+        "valid or invalid comes with a witness that is checked again, "
+        "before it is printed, by code that shares nothing with the "
+        "engine; a note says so where that code cannot judge.\n"
         "\n"
         "The format of a file is found by its content; gzip and zstd are "
         "read as they are; - is standard input. Limits count for each file, "

@@ -104,6 +104,38 @@ static bool implies(hf_level level, const void *user)
     return level != of && hf_level_implies(level, of);
 }
 
+/* Classes of which some cycles are errors, and the well-known forms that
+ * are. */
+static void print_forbidden_forms(hf_level level, hf_out *out)
+{
+    const hf_special_form *f;
+    hf_out text;
+    unsigned n = 0;
+
+    hf_out_init_memory(&text);
+    for (unsigned a = 0; a < HF_ANOMALY_COUNT; a++)
+        if (hf_level_forbids_partly(level, (hf_anomaly)a) &&
+            !hf_level_forbids(level, (hf_anomaly)a))
+            hf_out_format(&text, "%s%s", n++ > 0 ? ", " : "",
+                          hf_anomaly_get((hf_anomaly)a)->name);
+    if (n > 0) {
+        heading("forbids some forms of", out);
+        hf_out_char(&text, '\0');
+        hf_wrap(text.at, 2, out);
+    }
+    text.n = 0;
+    n = 0;
+    for (unsigned i = 0; (f = hf_special_at(i)) != NULL; i++)
+        if (hf_level_forbids_form(level, f))
+            hf_out_format(&text, "%s%s", n++ > 0 ? ", " : "", f->name);
+    if (n > 0) {
+        heading("so it rules out, among the well-known", out);
+        hf_out_char(&text, '\0');
+        hf_wrap(text.at, 2, out);
+    }
+    hf_out_release(&text);
+}
+
 static void print_level(const hf_level_info *l, hf_out *out)
 {
     hf_out text;
@@ -128,6 +160,7 @@ static void print_level(const hf_level_info *l, hf_out *out)
     hf_out_char(&text, '\0');
     hf_wrap(text.at, 2, out);
     hf_out_release(&text);
+    print_forbidden_forms(l->level, out);
     hf_out_format(out, "\ncheck a history: holdfast check --level %s FILE\n",
                   l->name);
 }

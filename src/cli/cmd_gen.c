@@ -363,8 +363,9 @@ static const hf_option options[] = {
      .offset = offsetof(settings, inject),
      .choices = choose_bug,
      .summary = "give the store a bug: --list-bugs names them",
-     .detail = "Level, mix and rates are then such that the bug shows, "
-               "unless they are given.",
+     .detail = "Level, mix and rates are then such that the bug shows "
+               "in a run of a few hundred transactions, unless they are "
+               "given; in a run of eight it takes several seeds.",
      .example = "--inject lost-update"},
     PERCENT("rate", rate, "how often the bug strikes when it could",
             "--rate 10"),

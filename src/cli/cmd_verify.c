@@ -151,7 +151,7 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
         return hf_cli_fail(cli, st, &err, hint);
     hf_arena_init(&arena);
     hf_cli_start(cli, &set->limits, last_words, set);
-    st = hf_cli_load(cli, operands->at[0], format, &h, &err);
+    st = hf_cli_load_to_judge(cli, operands->at[0], format, &h, &err);
     if (st == HF_OK)
         st = read_claim(cli, operands->at[1], h, &arena, &claim, &err);
     status = st == HF_OK ? judge(cli, set, h, &claim)

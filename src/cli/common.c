@@ -10,6 +10,7 @@
 
 #include "check/check.h"
 #include "cli/limits.h"
+#include "history/certificate.h"
 #include "model/level.h"
 
 static bool dumb_terminal(void)
@@ -144,6 +145,27 @@ hf_status hf_cli_load(hf_cli *cli, const char *path, const hf_format *format,
                     (*ret)->n_txns,
                     hf_plural((*ret)->n_txns, "transaction", "transactions"));
     return st;
+}
+
+hf_status hf_cli_load_to_judge(hf_cli *cli, const char *path,
+                               const hf_format *format, hf_history **ret,
+                               hf_error *err)
+{
+    hf_history *h = NULL;
+    char quoted[80];
+    hf_status st = hf_cli_load(cli, path, format, &h, err);
+
+    if (st != HF_OK)
+        return st;
+    st = hf_certificate_check(h, err);
+    if (st != HF_OK) {
+        hf_error_context(err, "could not use history \"%s\"",
+                         hf_quote(quoted, sizeof quoted, path, strlen(path)));
+        hf_history_free(h);
+        return st;
+    }
+    *ret = h;
+    return HF_OK;
 }
 
 /* ---- words -------------------------------------------------------------- */

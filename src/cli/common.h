@@ -71,6 +71,10 @@ HF_MUST_USE hf_status hf_cli_format(const char *name, bool writing,
 HF_MUST_USE hf_status hf_cli_load(hf_cli *cli, const char *path,
                                   const hf_format *format, hf_history **ret,
                                   hf_error *err);
+/* The same, and its certificate must not contradict it. */
+HF_MUST_USE hf_status hf_cli_load_to_judge(hf_cli *cli, const char *path,
+                                           const hf_format *format,
+                                           hf_history **ret, hf_error *err);
 
 /* ---- words and choices -------------------------------------------------- */
 

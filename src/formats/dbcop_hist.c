@@ -162,25 +162,52 @@ static hf_status import(const hf_input *in, hf_builder *b, hf_error *err)
     return st;
 }
 
-/* The first line that says something begins a transaction. */
+/* Passes over transactions without operations; true before an operation. */
+static bool find_event(hf_str *line, bool *in_txn, unsigned *n_empty)
+{
+    for (*line = skip_space(*line); line->len > 0; *line = skip_space(*line)) {
+        char c = *line->ptr;
+
+        if (*in_txn && c != ']')
+            return true;
+        if (!*in_txn && c != '[')
+            return false;
+        line->ptr++;
+        line->len--;
+        *in_txn = c == '[';
+        if (*in_txn)
+            continue;
+        ++*n_empty;
+        if (line->len > 0 && *line->ptr == '!') {
+            line->ptr++;
+            line->len--;
+            ++*n_empty; /* nobody else writes "[]!" */
+        }
+    }
+    return false;
+}
+
+/* The first operation stands in a transaction, and nothing but transactions
+ * without operations before it.  If there is none, "[]" alone is left to
+ * those who write arrays that way. */
 static int detect(const hf_input *in)
 {
     hf_lines lines = hf_lines_of(
         in->text, in->length < HF_DETECT_BYTES ? in->length : HF_DETECT_BYTES);
+    bool in_txn = false;
+    unsigned n_empty = 0;
     hf_str line;
 
     while (hf_lines_next(&lines, &line)) {
         line = without_comment(line);
-        if (line.len == 0 || hf_is_rule(line, '-', 2))
+        if (line.len == 0 || (!in_txn && hf_is_rule(line, '-', 2)))
             continue;
-        if (line.ptr[0] != '[')
+        if (find_event(&line, &in_txn, &n_empty))
+            return take_event(NULL, &line) ? 95 : 0;
+        if (line.len > 0)
             return 0;
-        line.ptr++;
-        line.len--;
-        line = skip_space(line);
-        return take_event(NULL, &line) ? 95 : 0;
     }
-    return 0;
+    return n_empty > 1 && !in_txn ? 60 : 0;
 }
 
 /* ---- export -------------------------------------------------------------- */

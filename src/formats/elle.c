@@ -180,9 +180,10 @@ static bool read_write(hf_elle *e, hf_jread *r, bool append, hf_elle_op *op)
     hf_scalar value;
 
     if (append != (e->mode == HF_ELLE_LIST))
-        return hf_jread_expected(
-            r, append ? "no append in a history of registers, before"
-                      : "no write in a history of lists, before");
+        return hf_jread_refuse(
+            r, append ? "expected no append in a history of registers, "
+                        "found one"
+                      : "expected no write in a history of lists, found one");
     if (!hf_jread_next(r))
         return hf_jread_failed(r) ? false
                                   : hf_jread_expected(r, "a value written "

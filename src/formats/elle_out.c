@@ -3,14 +3,18 @@
  * Each transaction becomes an invocation, whose reads are nil, and a
  * completion: ok, fail or info.  If every transaction has its times, the
  * events stand in real-time order (at equal times invocations come first,
- * because such transactions do not precede each other); else transactions
- * stand one after the other, which claims more order than the history has.
+ * because such transactions do not precede each other).  Else there is no
+ * real-time order to write down: the file is a bare list of outcomes,
+ * completions without invocations, which is read back without times.
  *
  * Reads of a key's initial version are written as nil.  Refused: operations
  * other than reads and writes of registers, or appends and reads of lists;
  * both in one history; keys with a table; rows as values; levels of single
- * transactions; sessions whose transactions overlap.  Left out: intervals of
- * single operations, the certificate.
+ * transactions; sessions whose transactions overlap; initial values other
+ * than nil and 0; and a value written twice to a key, unless the history
+ * itself promised that there is none: whoever reads the file takes that as
+ * promised.  Left out: intervals of single operations, the certificate, times
+ * that only some transactions have.
  *
  * O(n log n) in the number of transactions for sorting, else linear in the
  * output.
@@ -128,6 +132,38 @@ static hf_status check_op(const writer *w, hf_op_id op)
                                   : check_write(w, kind, h->op_value[op]);
 }
 
+/* Whoever committed: the promise covers all writes. */
+static hf_status check_unique(const writer *w)
+{
+    const hf_history *h = w->h;
+    hf_txn_id *writer_of = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_values + 1);
+    hf_status st = HF_OK;
+
+    memset(writer_of, 0xff, h->n_values * sizeof(*writer_of));
+    for (hf_op_id op = 0; op < h->n_ops && st == HF_OK; op++) {
+        hf_op_kind kind = hf_op_kind_of(h, op);
+        char key[HF_EXPORT_SHOWN], value[HF_EXPORT_SHOWN];
+        hf_value_id v = h->op_value[op];
+        hf_txn_id t;
+
+        if (kind != HF_OP_WRITE && kind != HF_OP_APPEND)
+            continue;
+        t = hf_op_txn(h, op);
+        if (writer_of[v] != HF_NONE)
+            st = hf_fail(w->err, HF_ERR_UNSUPPORTED,
+                         "the value %s is written twice to key %s, by T%lld "
+                         "and T%lld, which %s cannot express",
+                         hf_export_show(hf_value_scalar(h, v), value),
+                         hf_export_show(hf_key_scalar(h, h->op_key[op]), key),
+                         (long long)hf_txn_label(h, writer_of[v]),
+                         (long long)hf_txn_label(h, t),
+                         w->json ? "elle-json" : "elle-edn");
+        writer_of[v] = t;
+    }
+    hf_free(writer_of);
+    return st;
+}
+
 static hf_status check(writer *w)
 {
     const hf_history *h = w->h;
@@ -143,7 +179,8 @@ static hf_status check(writer *w)
                 return st;
         }
     }
-    return st;
+    st = hf_export_check_initial(h, w->json ? "elle-json" : "elle-edn", w->err);
+    return st == HF_OK && !h->unique_values ? check_unique(w) : st;
 }
 
 /* ---- choosing a form ----------------------------------------------------- */
@@ -378,7 +415,7 @@ static event *make_events(const writer *w)
     event *events = HF_NEW_ARRAY(event, 2 * (size_t)h->n_txns + 1);
     uint64_t last = 0;
 
-    for (hf_txn_id t = 0; w->times && t < h->n_txns; t++) {
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
         uint64_t end = hf_txn_end_time(h, t);
 
         if (hf_txn_begin_time(h, t) > last)
@@ -393,13 +430,10 @@ static event *make_events(const writer *w)
             hf_txn_id t = h->session_txns[i];
             event *e = &events[2 * (size_t)t];
 
-            e[0] = (event){2 * (uint64_t)t, t, PHASE_INVOKE, HF_JEPSEN_INVOKE};
-            e[1] = (event){2 * (uint64_t)t + 1, t, PHASE_COMPLETE,
+            e[0] = (event){hf_txn_begin_time(h, t), t, PHASE_INVOKE,
+                           HF_JEPSEN_INVOKE};
+            e[1] = (event){hf_txn_end_time(h, t), t, PHASE_COMPLETE,
                            completion_type(h, t)};
-            if (!w->times)
-                continue;
-            e[0].time = hf_txn_begin_time(h, t);
-            e[1].time = hf_txn_end_time(h, t);
             if (e[1].type != HF_JEPSEN_INFO)
                 continue;
             e[1].time = last;
@@ -454,7 +488,7 @@ static void put_events(const writer *w, event *events)
         event *e = &events[i];
         hf_session_id s = h->txn_session[e->txn];
 
-        if (e->type == HF_JEPSEN_INFO && w->times &&
+        if (e->type == HF_JEPSEN_INFO &&
             h->session_txns[h->session_first[s + 1] - 1] == e->txn)
             continue;
         /* any time before the next event will do */
@@ -465,23 +499,50 @@ static void put_events(const writer *w, event *events)
     }
 }
 
+/* Without times: completions only, each session in its order. */
+static void put_outcomes(const writer *w)
+{
+    const hf_history *h = w->h;
+    uint32_t *done = HF_NEW_ARRAY(uint32_t, (size_t)h->n_sessions + 1);
+
+    for (hf_session_id s = 0; s < h->n_sessions; s++)
+        done[s] = h->session_first[s];
+    for (hf_txn_id i = 0; i < h->n_txns; i++) {
+        hf_txn_id t = h->session_txns[done[h->txn_session[i]]++];
+        event e = {0, t, PHASE_COMPLETE, completion_type(h, t)};
+
+        put_event(w, &e, i);
+    }
+    hf_free(done);
+}
+
+static hf_status put_history(writer *w)
+{
+    size_t n = 2 * (size_t)w->h->n_txns;
+    event *events;
+    hf_status st;
+
+    if (!w->times) {
+        put_outcomes(w);
+        return HF_OK;
+    }
+    events = make_events(w);
+    if (n > 0)
+        qsort(events, n, sizeof(*events), by_time);
+    st = check_order(w, events);
+    if (st == HF_OK)
+        put_events(w, events);
+    hf_free(events);
+    return st;
+}
+
 hf_status hf_elle_export(const hf_history *h, hf_out *out, bool json,
                          hf_error *err)
 {
     writer w = {.h = h, .out = out, .err = err, .json = json};
-    event *events;
     hf_status st;
 
     choose(&w);
     st = check(&w);
-    if (st != HF_OK)
-        return st;
-    events = make_events(&w);
-    if (h->n_txns > 0)
-        qsort(events, 2 * (size_t)h->n_txns, sizeof(*events), by_time);
-    st = check_order(&w, events);
-    if (st == HF_OK)
-        put_events(&w, events);
-    hf_free(events);
-    return st;
+    return st == HF_OK ? put_history(&w) : st;
 }

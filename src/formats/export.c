@@ -2,6 +2,8 @@
  */
 #include "formats/export.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -122,6 +124,55 @@ static hf_status check_txn(const checker *c)
     return st;
 }
 
+/* ---- initial values ------------------------------------------------------ */
+
+const char *hf_export_show(hf_scalar s, char text[HF_EXPORT_SHOWN])
+{
+    char quoted[HF_EXPORT_SHOWN - 8];
+
+    switch (s.type) {
+    case HF_INT:
+        (void)snprintf(text, HF_EXPORT_SHOWN, "%lld", (long long)s.number);
+        break;
+    case HF_BOOL:
+        (void)snprintf(text, HF_EXPORT_SHOWN, s.number ? "true" : "false");
+        break;
+    case HF_TEXT:
+        (void)hf_quote(quoted, sizeof(quoted), s.text, s.length);
+        (void)snprintf(text, HF_EXPORT_SHOWN, "\"%s\"", quoted);
+        break;
+    case HF_REAL:
+        (void)hf_quote(text, HF_EXPORT_SHOWN, s.text, s.length);
+        break;
+    default:
+        (void)snprintf(text, HF_EXPORT_SHOWN,
+                       s.type == HF_LIST  ? "of a list"
+                       : s.type == HF_ROW ? "of a row"
+                                          : "nil");
+        break;
+    }
+    return text;
+}
+
+hf_status hf_export_check_initial(const hf_history *h, const char *format,
+                                  hf_error *err)
+{
+    for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++) {
+        hf_value_id v = h->key_initial[k];
+        char key[HF_EXPORT_SHOWN], value[HF_EXPORT_SHOWN];
+
+        if (v == HF_NONE || h->value_type[v] == HF_NIL ||
+            (h->value_type[v] == HF_INT && h->value_data[v] == 0))
+            continue;
+        return hf_fail(err, HF_ERR_UNSUPPORTED,
+                       "key %s has the initial value %s, which %s cannot "
+                       "express",
+                       hf_export_show(hf_key_scalar(h, k), key),
+                       hf_export_show(hf_value_scalar(h, v), value), format);
+    }
+    return HF_OK;
+}
+
 /* ---- where 0 stands for the initial value -------------------------------- */
 
 #define READS_INITIAL 1u
@@ -176,6 +227,12 @@ hf_status hf_export_check(const hf_history *h, const char *format,
 
     for (c.txn = 0; c.txn < h->n_txns; c.txn++) {
         hf_status st = check_txn(&c);
+
+        if (st != HF_OK)
+            return st;
+    }
+    if (!(says & HF_SAYS_NO_VALUES)) {
+        hf_status st = hf_export_check_initial(h, format, err);
 
         if (st != HF_OK)
             return st;

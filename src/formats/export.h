@@ -25,9 +25,22 @@
 #define HF_ZERO_IS_INITIAL (1u << 7)
 /* With it: an initial version that is nil can be said as such. */
 #define HF_NULL_IS_INITIAL (1u << 8)
+/* The format names no values: any initial value will do. */
+#define HF_SAYS_NO_VALUES (1u << 9)
 
 HF_MUST_USE hf_status hf_export_check(const hf_history *h, const char *format,
                                       unsigned says, hf_error *err);
+
+/* Refuses initial values other than nil and 0: formats have one of these two
+ * for "nothing was written yet" and no way to say another.  Part of
+ * hf_export_check(). */
+HF_MUST_USE hf_status hf_export_check_initial(const hf_history *h,
+                                              const char *format,
+                                              hf_error *err);
+
+/* A key or value for a message, on one line; returns `text`. */
+#define HF_EXPORT_SHOWN 64
+const char *hf_export_show(hf_scalar s, char text[HF_EXPORT_SHOWN]);
 
 /* True for operations that an exporter passes over: begin, commit, abort. */
 static inline bool hf_export_skips(hf_op_kind kind)

@@ -130,10 +130,41 @@ static void add_place(hf_error *err, const char *path)
                      hf_quote(quoted, sizeof(quoted), path, strlen(path)));
 }
 
+static hf_status build_history(const hf_input *in, const hf_format *format,
+                               hf_history **ret_h, hf_error *err)
+{
+    hf_builder *b = hf_builder_new();
+    hf_status st;
+
+    hf_builder_set_budget(b, in->budget);
+    hf_builder_format(b, format->name);
+    st = format->import(in, b, err);
+    if (st != HF_OK) {
+        hf_builder_free(b);
+        return st;
+    }
+    return hf_builder_finish(b, ret_h, err);
+}
+
+/* Nothing to judge is no history: an empty file must not pass as valid. */
+static hf_status refuse_empty(const hf_input *in, hf_history *h, hf_error *err)
+{
+    bool cut_off = h->cut_off;
+
+    if (h->n_txns > 0)
+        return HF_OK;
+    hf_history_free(h);
+    if (cut_off)
+        return hf_fail_byte(err, in->length,
+                            "the file ends before its first transaction");
+    return hf_fail(err, HF_ERR_INPUT, "expected transactions, found none%s",
+                   in->length == 0 && !in->is_directory ? ": it is empty" : "");
+}
+
 hf_status hf_import_history(const hf_input *in, const hf_format *format,
                             hf_history **ret_h, hf_error *err)
 {
-    hf_builder *b;
+    hf_history *h = NULL;
     hf_status st;
 
     if (!format)
@@ -144,20 +175,16 @@ hf_status hf_import_history(const hf_input *in, const hf_format *format,
         return hf_fail(err, HF_ERR_INPUT,
                        "expected a file of format %s, found a directory",
                        format->name);
-    if (format->load)
-        return format->load(in, ret_h, err);
-    if (!format->import)
+    if (!format->load && !format->import)
         return hf_fail(err, HF_ERR_UNSUPPORTED, "%s cannot be imported",
                        format->name);
-    b = hf_builder_new();
-    hf_builder_set_budget(b, in->budget);
-    hf_builder_format(b, format->name);
-    st = format->import(in, b, err);
-    if (st != HF_OK) {
-        hf_builder_free(b);
-        return st;
-    }
-    return hf_builder_finish(b, ret_h, err);
+    st = format->load ? format->load(in, &h, err)
+                      : build_history(in, format, &h, err);
+    if (st == HF_OK)
+        st = refuse_empty(in, h, err);
+    if (st == HF_OK)
+        *ret_h = h;
+    return st;
 }
 
 hf_status hf_load_history(const char *path, const hf_format *format,

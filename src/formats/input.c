@@ -329,6 +329,11 @@ hf_status hf_input_open(hf_input *in, const char *path, hf_budget *budget,
         (void)close(fd);
     if (st == HF_OK)
         st = decompress(in, err);
+    if (st == HF_OK && in->length >= 3 &&
+        memcmp(in->text, "\xef\xbb\xbf", 3) == 0) {
+        in->text += 3; /* a byte order mark says nothing in UTF-8 */
+        in->length -= 3;
+    }
     if (st != HF_OK)
         hf_input_close(in);
     return st;

@@ -60,6 +60,12 @@ bool hf_jread_expected(hf_jread *r, const char *what)
                    : hf_edn_expected(&r->u.edn, what);
 }
 
+bool hf_jread_refuse(hf_jread *r, const char *text)
+{
+    return r->json ? hf_json_in_fail(&r->u.in, "%s", text)
+                   : hf_edn_fail(&r->u.edn, "%s", text);
+}
+
 static hf_jkind json_kind(hf_json_in *j)
 {
     char c = hf_json_in_peek(j);

@@ -54,6 +54,7 @@ bool hf_jread_scalar(hf_jread *r, hf_scalar *ret_value);
 bool hf_jread_skip(hf_jread *r, hf_str *ret_text);
 /* Sticky errors at the current place; return false. */
 bool hf_jread_expected(hf_jread *r, const char *what);
+bool hf_jread_refuse(hf_jread *r, const char *text);
 
 static inline bool hf_scalar_is(hf_scalar s, const char *text)
 {

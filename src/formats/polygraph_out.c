@@ -274,11 +274,11 @@ static uint32_t *none_array(size_t n)
 hf_status hf_polygraph_export(const hf_history *h, hf_out *out, hf_error *err)
 {
     maker m = {.h = h, .out = out, .err = err};
-    hf_status st =
-        hf_export_check(h, "cobra-polygraph",
-                        HF_SAYS_ABORTED | HF_SAYS_EMPTY | HF_SAYS_INITIAL |
-                            HF_SAYS_TEXT_KEYS | HF_SAYS_NEGATIVE,
-                        err);
+    hf_status st = hf_export_check(h, "cobra-polygraph",
+                                   HF_SAYS_ABORTED | HF_SAYS_EMPTY |
+                                       HF_SAYS_INITIAL | HF_SAYS_TEXT_KEYS |
+                                       HF_SAYS_NEGATIVE | HF_SAYS_NO_VALUES,
+                                   err);
 
     if (st != HF_OK)
         return st;

@@ -554,6 +554,8 @@ static hf_status finish(reader *r)
     st = h->n_extra > 0 ? hf_history_validate(h, r->err)
                         : hf_history_validate_rest(h, r->err);
     if (st == HF_OK)
+        st = hf_history_validate_times(h, r->err);
+    if (st == HF_OK)
         hf_history_derive(h);
     return st;
 }

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "history/canonical.h"
 
 #define SMALL_KEYS ((uint32_t)1 << 20)
 #define ID_LIMIT ((uint64_t)HF_NONE)
@@ -202,6 +203,7 @@ hf_builder *hf_builder_new(void)
     b->h->format = "memory";
     hf_map_init(&b->session_numbers);
     hf_map_init(&b->session_texts);
+    hf_out_init_memory(&b->spelling);
     hf_vec_push(&b->string_first, 0);
     (void)reserve_txns(b, 256);
     (void)reserve_ops(b, 256);
@@ -230,6 +232,7 @@ void hf_builder_free(hf_builder *b)
     hf_free(b->small_keys);
     hf_map_release(&b->session_numbers);
     hf_map_release(&b->session_texts);
+    hf_out_release(&b->spelling);
     hf_free(b->op_txn);
     hf_free(b->written);
     hf_free(b);
@@ -509,6 +512,23 @@ hf_value_id hf_builder_int_fresh(hf_builder *b, hf_key_id key, int64_t value)
     return b->status == HF_OK ? add_value(b, key, HF_INT, value) : 0;
 }
 
+/* Decimals and rows: equal values must have one spelling. */
+static hf_value_id spelled_value(hf_builder *b, hf_key_id key, hf_scalar value)
+{
+    hf_scalar same;
+
+    if (!hf_canonical(value, &b->spelling, &same)) {
+        hf_builder_fail(b, HF_ERR_USAGE, "expected %s as value",
+                        value.type == HF_REAL ? "a decimal number"
+                                              : "the text of a JSON object");
+        return 0;
+    }
+    if (same.type == HF_INT)
+        return find_value(b, key, HF_INT, same.number);
+    return find_value(b, key, (uint8_t)same.type,
+                      hf_builder_string(b, same.text, same.length));
+}
+
 hf_value_id hf_builder_value(hf_builder *b, hf_key_id key, hf_scalar value)
 {
     HF_ASSERT(value.type != HF_LIST);
@@ -516,6 +536,8 @@ hf_value_id hf_builder_value(hf_builder *b, hf_key_id key, hf_scalar value)
         return hf_builder_nil(b, key);
     if (value.type == HF_INT || value.type == HF_BOOL)
         return find_value(b, key, (uint8_t)value.type, value.number);
+    if (value.type == HF_REAL || value.type == HF_ROW)
+        return spelled_value(b, key, value);
     return find_value(b, key, (uint8_t)value.type,
                       hf_builder_string(b, value.text, value.length));
 }
@@ -580,13 +602,20 @@ void hf_builder_initial(hf_builder *b, hf_key_id key, hf_value_id value)
 {
     hf_history *h = b->h;
 
+    if (b->status == HF_OK && (key >= h->n_keys || value >= h->n_values))
+        hf_builder_fail(b, HF_ERR_USAGE, "there is no such key or value");
     if (b->status != HF_OK)
         return;
     if (!h->key_initial) {
         h->key_initial = HF_NEW_ARRAY(hf_value_id, b->cap_keys);
         memset(h->key_initial, 0xff, h->n_keys * sizeof(hf_value_id));
     }
-    h->key_initial[key] = h->value_type[value] == HF_NIL ? HF_NONE : value;
+    if (h->value_type[value] == HF_NIL)
+        value = HF_NONE;
+    if (h->key_initial[key] != HF_NONE && h->key_initial[key] != value)
+        hf_builder_fail(b, HF_ERR_INPUT,
+                        "a key has two different initial values");
+    h->key_initial[key] = value;
 }
 
 static void update_written(hf_builder *b)
@@ -643,14 +672,17 @@ hf_txn_id hf_builder_txn(hf_builder *b, hf_session_id session)
     if (h->cert.start_ts)
         h->cert.start_ts[t] = h->cert.commit_ts[t] = HF_TIME_NONE;
     h->n_txns++;
-    if (b->budget && (t & 4095) == 0 && hf_budget_spent(b->budget))
+    if (b->budget && (t & 4095) == 0 && hf_budget_look(b->budget))
         hf_builder_fail(b, HF_ERR_LIMIT, "%s", hf_budget_reason(b->budget));
     return t;
 }
 
-static bool knows_txn(const hf_builder *b, hf_txn_id t)
+static bool knows_txn(hf_builder *b, hf_txn_id t)
 {
-    return b->status == HF_OK && t < b->h->n_txns;
+    if (b->status == HF_OK && t >= b->h->n_txns)
+        hf_builder_fail(b, HF_ERR_USAGE, "there is no transaction %lu",
+                        (unsigned long)t);
+    return b->status == HF_OK;
 }
 
 void hf_builder_outcome(hf_builder *b, hf_txn_id t, hf_outcome outcome)

@@ -3,6 +3,7 @@
 #define HF_BUILDER_INTERNAL_H
 
 #include "base/map.h"
+#include "base/out.h"
 #include "base/vec.h"
 #include "history/builder.h"
 
@@ -42,6 +43,7 @@ struct hf_builder {
     hf_key_id *small_keys; /* plain integer keys below n_small_keys */
     uint32_t n_small_keys;
     hf_map session_numbers, session_texts;
+    hf_out spelling; /* scratch of hf_builder_value() */
 
     hf_txn_id *op_txn; /* only once operations came interleaved */
     bool interleaved;
@@ -75,6 +77,9 @@ typedef struct hf_mark {
 HF_MUST_USE hf_status hf_history_validate_from(const hf_history *h,
                                                const hf_mark *from,
                                                bool with_extra, hf_error *err);
+/* Times below 2^63, no end before its begin. */
+HF_MUST_USE hf_status hf_history_validate_times(const hf_history *h,
+                                                hf_error *err);
 HF_MUST_USE hf_status hf_history_validate_rest(const hf_history *h,
                                                hf_error *err);
 

@@ -31,12 +31,28 @@ void hf_bulk_settle(hf_builder *b)
     advise(h->cert.commit_ts, b->cap_txns * sizeof(*h->cert.commit_ts));
 }
 
+/* Values that are never looked up need room in the columns only, none in the
+ * index. */
+static void expect_values(hf_builder *b, uint64_t values)
+{
+    hf_history *h = b->h;
+
+    if (values <= b->cap_values || values >= HF_NONE ||
+        hf_builder_grow_refused(b, values * 13))
+        return;
+    h->value_key = hf_realloc(h->value_key, values * sizeof(*h->value_key));
+    h->value_type = hf_realloc(h->value_type, values);
+    h->value_data = hf_realloc(h->value_data, values * sizeof(*h->value_data));
+    b->cap_values = values;
+}
+
 void hf_bulk_expect(hf_builder *b, uint64_t ops, uint64_t txns, uint64_t values,
                     uint64_t writes)
 {
     hf_history *h = b->h;
 
-    hf_builder_expect(b, ops, txns, values);
+    hf_builder_expect(b, ops, txns, 0);
+    expect_values(b, values);
     advise(h->op_kind, b->cap_ops);
     advise(h->op_key, b->cap_ops * sizeof(*h->op_key));
     advise(h->op_value, b->cap_ops * sizeof(*h->op_value));

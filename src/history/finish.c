@@ -43,11 +43,9 @@ static void sort_operations(hf_builder *b)
 }
 
 /* A transaction without times but with intervals: take them from there. */
-static void complete_times(hf_builder *b)
+static void complete_times(hf_history *h)
 {
-    hf_history *h = b->h;
-
-    if (!b->op_times)
+    if (!h->op_start)
         return;
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         uint64_t start, end;
@@ -190,15 +188,18 @@ hf_status hf_builder_finish(hf_builder *b, hf_history **ret_h, hf_error *err)
     place_order(b);
     trim(b);
     take_vectors(b);
-    complete_times(b);
-    hf_history_derive(h);
     b->h = NULL;
+    st = hf_history_validate(h, err); /* the ids came from outside */
+    if (st == HF_OK) {
+        complete_times(h);
+        st = hf_history_validate_times(h, err);
+    }
     hf_builder_free(b);
-    st = hf_history_validate(h, err);
     if (st != HF_OK) {
         hf_history_free(h);
         return st;
     }
+    hf_history_derive(h);
     *ret_h = h;
     return HF_OK;
 }

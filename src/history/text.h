@@ -8,7 +8,7 @@
 /* Adds everything in the text to the builder. */
 HF_MUST_USE hf_status hf_text_read(const char *text, size_t length,
                                    hf_builder *b, hf_error *err);
-/* Write errors are out's. */
-void hf_text_write(const hf_history *h, hf_out *out);
+/* Write errors are out's.  Labels that are not unique are left out. */
+void hf_text_write(const hf_history *original, hf_out *out);
 
 #endif

@@ -367,7 +367,9 @@ static bool read_interval(hf_text_reader *r, long_op *o)
     o->has_at = true;
     if (!hf_json_in_open(j, '[') || !hf_json_in_next_item(j) ||
         !hf_json_in_uint(j, &o->start) || !hf_json_in_next_item(j) ||
-        !hf_json_in_uint(j, &o->end) || hf_json_in_next_item(j))
+        !(hf_json_in_null(j) ? (o->end = HF_TIME_NONE, true)
+                             : hf_json_in_uint(j, &o->end)) ||
+        hf_json_in_next_item(j))
         return hf_json_in_fail(j, "expected \"at\" as [start, end]");
     if (o->start > o->end)
         return hf_json_in_fail(j, "an operation ends before it starts");

@@ -16,7 +16,7 @@
 
 typedef struct txn_fields {
     hf_txn_id txn; /* HF_NONE: no "ops" yet */
-    bool has_session, has_id, has_times, has_ts, other;
+    bool has_session, has_id, has_times, has_ts, has_outcome, other;
     hf_session_id session;
     hf_outcome outcome;
     uint8_t level;
@@ -67,6 +67,7 @@ static bool read_outcome(hf_text_reader *r, txn_fields *f)
     for (int i = 0; i < HF_OUTCOME_COUNT; i++)
         if (is(name, hf_outcome_name((hf_outcome)i))) {
             f->outcome = (hf_outcome)i;
+            f->has_outcome = true;
             return true;
         }
     return hf_json_in_fail(
@@ -264,6 +265,31 @@ static bool note_id(hf_text_reader *r, const txn_fields *f)
     return true;
 }
 
+/* A transaction that says ["abort"] aborted; nothing follows its end. */
+static bool settle_outcome(hf_text_reader *r, txn_fields *f)
+{
+    const hf_history *h = r->b->h;
+
+    for (hf_op_id op = h->op_first[f->txn]; op < h->n_ops; op++) {
+        hf_op_kind kind = hf_op_kind_of(h, op);
+        bool failed = (hf_op_flags_of(h, op) & HF_OP_FAILED) != 0;
+
+        if ((kind != HF_OP_COMMIT && kind != HF_OP_ABORT) || failed)
+            continue;
+        if (op + 1 < h->n_ops)
+            return hf_json_in_fail(&r->j, "an operation comes after %s",
+                                   hf_op_kind_name(kind));
+        if (kind == HF_OP_COMMIT)
+            continue;
+        if (f->has_outcome && f->outcome == HF_COMMITTED)
+            return hf_json_in_fail(
+                &r->j, "a transaction aborts, but its outcome is committed");
+        if (!f->has_outcome)
+            f->outcome = HF_ABORTED;
+    }
+    return true;
+}
+
 static bool finish_line(hf_text_reader *r, txn_fields *f)
 {
     hf_builder *b = r->b;
@@ -282,6 +308,8 @@ static bool finish_line(hf_text_reader *r, txn_fields *f)
     place_staged(r);
     if (hf_builder_failed(b))
         return true; /* finish reports it */
+    if (!settle_outcome(r, f))
+        return false;
     b->h->txn_session[f->txn] =
         f->has_session ? f->session : hf_builder_session_fresh(b);
     hf_builder_outcome(b, f->txn, f->outcome);

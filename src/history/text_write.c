@@ -6,6 +6,7 @@
 #include "history/text.h"
 
 #include "base/json_out.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "history/extra.h"
 #include "model/level.h"
@@ -237,7 +238,10 @@ static void put_long(const hf_history *h, hf_txn_id t, hf_op_id op, hf_json *j)
         hf_json_key(j, "at");
         hf_json_array(j);
         hf_json_uint(j, start);
-        hf_json_uint(j, end);
+        if (end == HF_TIME_NONE)
+            hf_json_null(j);
+        else
+            hf_json_uint(j, end);
         hf_json_end(j);
     }
     hf_json_end(j);
@@ -410,9 +414,27 @@ static void put_certificate(const hf_history *h, hf_out *out)
     }
 }
 
-void hf_text_write(const hf_history *h, hf_out *out)
+static bool labels_are_unique(const hf_history *h)
 {
+    hf_map seen;
+    bool unique = true;
+
+    hf_map_init(&seen);
+    for (hf_txn_id t = 0; h->txn_label && unique && t < h->n_txns; t++)
+        unique = hf_map_add(&seen, (uint64_t)h->txn_label[t], t) == t;
+    hf_map_release(&seen);
+    return unique;
+}
+
+void hf_text_write(const hf_history *original, hf_out *out)
+{
+    hf_history shown = *original;
+    const hf_history *h = &shown;
     hf_json j;
+
+    /* some formats number transactions loosely; ids must be unique here */
+    if (!labels_are_unique(original))
+        shown.txn_label = NULL;
 
     hf_json_init(&j, out);
     put_header(h, &j);

@@ -152,8 +152,11 @@ hf_status hf_check(const hf_history *h, const char *level, const char *engine,
         engine ? hf_engine_find(hf_str_of(engine)) : hf_engine_at(0);
     hf_budget budget;
     hf_level found;
-    hf_status st = find_level(level, &found, err);
+    hf_status st;
 
+    if (!level)
+        return hf_fail(err, HF_ERR_USAGE, "a level must be named");
+    st = find_level(level, &found, err);
     if (st != HF_OK)
         return st;
     if (!e)

@@ -304,8 +304,9 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
         case HF_SET_FINE:
             break;
         case HF_SET_UNKNOWN:
+        case HF_SET_OPEN: /* what was returned was read all the same */
             k->c->dropped_predicate = true;
-            return;
+            break;
         default:
             k->c->txns[i].broken = true;
             return;

@@ -13,7 +13,8 @@ struct hf_sets {
     hf_predicate p;
     const hf_condition *condition;
     const hf_condition **compiled; /* per string id */
-    bool aggregate, two_versions, unknown;
+    bool aggregate, two_versions;
+    bool unknown; /* the condition, for a version of the set */
     /* per key: the operation that has an entry, and its index */
     hf_op_id *version_op, *row_op;
     uint32_t *version_at, *row_at;
@@ -97,57 +98,74 @@ static struct hf_sets *open_sets(hf_verifier *v, hf_op_id op)
     s->aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
     s->two_versions = !spread(v->h, op, s->p.versions, s->p.n_versions,
                               s->version_op, s->version_at);
-    s->two_versions |=
-        !spread(v->h, op, s->p.results, s->p.n_results, s->row_op, s->row_at);
-    s->unknown = !s->p.has_version_set;
+    if (!spread(v->h, op, s->p.results, s->p.n_results, s->row_op, s->row_at))
+        s->two_versions |= !s->aggregate;
+    s->unknown = false;
     for (uint32_t i = 0; i < s->p.n_versions; i++)
         s->unknown |=
             hf_predicate_match(v, s->condition, s->p.versions[i].value) ==
-            HF_MATCH_UNKNOWN;
-    for (uint32_t i = 0; i < s->p.n_results; i++)
-        s->unknown |=
-            hf_predicate_match(v, s->condition, s->p.results[i].value) ==
             HF_MATCH_UNKNOWN;
     return s;
 }
 
 /* Every row satisfies the condition and is the version looked at; every
- * version that satisfies it is there. */
-static bool rows_agree(hf_verifier *v, const struct hf_sets *s)
+ * version that satisfies it is there.  One exception proves a mismatch, even
+ * if there is no version set or the rest cannot be evaluated. */
+static hf_set_fault judge_rows(hf_verifier *v, const struct hf_sets *s)
 {
     const hf_history *h = v->h;
+    bool unknown = s->unknown;
 
     for (uint32_t i = 0; i < s->p.n_results; i++) {
         const hf_version_ref *row = &s->p.results[i];
         hf_key_id key = h->value_key[row->value];
+        hf_match m = hf_predicate_match(v, s->condition, row->value);
 
-        if (hf_predicate_match(v, s->condition, row->value) != HF_MATCH_YES ||
+        if (m == HF_MATCH_NO ||
             (s->version_op[key] == s->op &&
              !is_same(&s->p.versions[s->version_at[key]], row)))
-            return false;
+            return HF_SET_MISMATCH;
+        unknown |= m == HF_MATCH_UNKNOWN;
     }
     for (uint32_t i = 0; i < s->p.n_versions; i++) {
         hf_value_id value = s->p.versions[i].value;
 
         if (hf_predicate_match(v, s->condition, value) == HF_MATCH_YES &&
             s->row_op[h->value_key[value]] != s->op)
-            return false;
+            return HF_SET_MISMATCH;
     }
-    return true;
+    return unknown ? HF_SET_UNKNOWN : HF_SET_FINE;
 }
 
 /* ---- aggregates ---------------------------------------------------------- */
 
 typedef struct total {
-    int64_t n, sum, least, most;
-    bool unclear; /* not all integers, or an overflow */
+    int64_t all, n; /* matches; those whose column is not nil */
+    int64_t sum, least, most;
+    bool incomplete; /* a row without the column */
+    bool mixed;      /* not all integers */
+    bool overflow;   /* of the sum */
 } total;
+
+static void add_number(total *t, hf_scalar x)
+{
+    if (x.type == HF_NIL)
+        return;
+    t->n++;
+    if (x.type != HF_INT) {
+        t->mixed = true;
+        return;
+    }
+    t->overflow |= __builtin_add_overflow(t->sum, x.number, &t->sum);
+    t->least = x.number < t->least ? x.number : t->least;
+    t->most = x.number > t->most ? x.number : t->most;
+}
 
 static total add_up(hf_verifier *v, const struct hf_sets *s)
 {
     hf_str column =
         s->p.n_columns > 0 ? hf_string(v->h, s->p.columns[0]) : HF_STR("value");
-    total t = {0};
+    total t = {.least = INT64_MAX, .most = INT64_MIN};
 
     for (uint32_t i = 0; i < s->p.n_versions; i++) {
         hf_value_id value = s->p.versions[i].value;
@@ -156,19 +174,24 @@ static total add_up(hf_verifier *v, const struct hf_sets *s)
         if (s->version_at[v->h->value_key[value]] != i ||
             hf_predicate_match(v, s->condition, value) != HF_MATCH_YES)
             continue;
-        if (!hf_condition_column(hf_value_scalar(v->h, value), column, &x)) {
-            t.unclear = true;
-            continue;
-        }
-        if (x.type == HF_NIL)
-            continue;
-        if (x.type != HF_INT || __builtin_add_overflow(t.sum, x.number, &t.sum))
-            t.unclear = true;
-        t.least = t.n == 0 || x.number < t.least ? x.number : t.least;
-        t.most = t.n == 0 || x.number > t.most ? x.number : t.most;
-        t.n++;
+        t.all++;
+        if (hf_condition_column(hf_value_scalar(v->h, value), column, &x))
+            add_number(&t, x);
+        else
+            t.incomplete = true;
     }
     return t;
+}
+
+/* A count of all rows needs no column, one of a column no integers. */
+static bool is_computable(const struct hf_sets *s, hf_op_kind kind,
+                          const total *t)
+{
+    if (s->unknown)
+        return false;
+    if (kind == HF_OP_COUNT_ROWS)
+        return s->p.n_columns == 0 || !t->incomplete;
+    return !t->incomplete && !t->mixed && !(kind == HF_OP_SUM && t->overflow);
 }
 
 static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)
@@ -176,14 +199,14 @@ static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)
     hf_op_kind kind = hf_op_kind_of(v->h, s->op);
     hf_scalar given = s->p.result;
     total t = add_up(v, s);
-    int64_t expected = kind == HF_OP_COUNT_ROWS ? t.n
+    int64_t count = s->p.n_columns > 0 ? t.n : t.all;
+    int64_t expected = kind == HF_OP_COUNT_ROWS ? count
                        : kind == HF_OP_SUM      ? t.sum
                        : kind == HF_OP_MIN      ? t.least
                                                 : t.most;
 
-    if (!s->p.has_result_set)
-        return HF_SET_FINE;
-    if (t.unclear || (given.type != HF_INT && given.type != HF_NIL))
+    if (!is_computable(s, kind, &t) ||
+        (given.type != HF_INT && given.type != HF_NIL))
         return HF_SET_UNKNOWN;
     if (kind != HF_OP_COUNT_ROWS && t.n == 0) /* nil; a sum may be 0 */
         return given.type == HF_NIL || given.number == 0 ? HF_SET_FINE
@@ -197,15 +220,17 @@ static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)
 hf_set_fault hf_predicate_judge(hf_verifier *v, hf_op_id op)
 {
     const struct hf_sets *s = open_sets(v, op);
+    hf_set_fault fault = HF_SET_FINE;
 
     if (s->two_versions)
         return HF_SET_TWO_VERSIONS;
-    if (s->unknown)
-        return HF_SET_UNKNOWN;
-    if (s->aggregate)
-        return judge_aggregate(v, s);
-    return !s->p.has_result_set || rows_agree(v, s) ? HF_SET_FINE
-                                                    : HF_SET_MISMATCH;
+    if (s->p.has_result_set && !s->aggregate)
+        fault = judge_rows(v, s);
+    else if (s->p.has_result_set && s->p.has_version_set)
+        fault = judge_aggregate(v, s);
+    if (fault != HF_SET_FINE)
+        return fault;
+    return s->p.has_version_set && !s->unknown ? HF_SET_FINE : HF_SET_OPEN;
 }
 
 hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i)

@@ -16,7 +16,9 @@ typedef enum hf_set_fault {
     HF_SET_FINE,
     HF_SET_TWO_VERSIONS, /* one key twice */
     HF_SET_MISMATCH,     /* the condition gives another result */
-    HF_SET_UNKNOWN       /* no version set, or a condition not understood */
+    HF_SET_UNKNOWN,      /* whether it does cannot be evaluated */
+    HF_SET_OPEN          /* no more is known: no version set, or a condition
+                            that cannot be evaluated and no result */
 } hf_set_fault;
 
 /* The condition of a predicate operation. */

@@ -201,6 +201,7 @@ static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
 {
     hf_verifier *v = r->v;
     uint32_t n = hf_item_reads(v->h, op);
+    uint32_t n_versions = hf_op_predicate(v->h, op).n_versions;
 
     switch (hf_predicate_judge(v, op)) {
     case HF_SET_TWO_VERSIONS:
@@ -213,6 +214,13 @@ static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
                          (unsigned)op, hf_label_txn(v->h, t).text);
     case HF_SET_UNKNOWN:
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "operation %u of %s has a condition that cannot be "
+                          "evaluated, or a result that cannot be computed",
+                          (unsigned)op, hf_label_txn(v->h, t).text);
+    case HF_SET_OPEN:
+        if (!hf_reads_matter(v))
+            break;
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "operation %u of %s has no version set, or a "
                           "condition that cannot be evaluated",
                           (unsigned)op, hf_label_txn(v->h, t).text);
@@ -222,6 +230,9 @@ static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
     for (uint32_t i = 0; i < n; i++) {
         hf_look_kind look = hf_look_at(v, op, i);
 
+        /* where reads do not matter, every version must still exist */
+        if (look == HF_LOOK_SKIP && i < n_versions && !hf_reads_matter(v))
+            look = HF_LOOK_VIEW;
         if (look != HF_LOOK_SKIP &&
             !take_read(r, t, op, i, look == HF_LOOK_VIEW))
             return false;

@@ -131,7 +131,6 @@ static void plume_reads_operations(void **state)
                "s0 committed: write 1 10 | read 2 0*\n"
                "s1 committed: write 2 11 | read 1 10\n"
                "s0 aborted: write 1 12\n");
-    check_text("plume-text", "", "");
     check_text("plume-text", "\n\r\nr(1,0,3,4)", "s0 committed: read 1 0*\n");
     check_text("plume-text", "w(9223372036854775807,9223372036854775807,0,1)\n",
                "s0 committed: write 9223372036854775807 9223372036854775807\n");

@@ -422,7 +422,7 @@ static void lists_are_prefixes_and_keys_rotate(void **state)
 
 /* ---- a store without a bug ----------------------------------------------- */
 
-#define CLEAN_SEEDS 40
+#define CLEAN_SEEDS 200
 
 /* Vary what else may be asked for. */
 static void vary(hf_generate_options *o, uint64_t seed)

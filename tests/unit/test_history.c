@@ -16,30 +16,31 @@
 
 /* Every kind of line and operation. */
 static const char everything[] =
-    "{\"holdfast\":1,\"name\":\"all\",\"time\":\"ns\",\"unique\":true}\n"
+    "{\"holdfast\":1,\"name\":\"all\",\"time\":\"ns\",\"unique\":true}"
+    "\n"
     "{\"initial\":[[\"x\",10],[\"y\",20]]}\n"
-    "{\"id\":5,\"session\":\"a\",\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2],"
-    "[\"append\",\"l\",3],[\"r\",\"l\",[1,2,3]],[\"r\",\"l\",[]],"
-    "[\"insert\",[\"acct\",7],{\"owner\":\"bo\",\"sum\":100}],"
-    "[\"delete\",\"x\"],[\"inc\",\"x\",5],{\"op\":\"inc\",\"key\":\"x\","
-    "\"by\":5,\"before\":10,\"after\":15,\"at\":[120,130]}],"
-    "\"begin\":100,\"end\":250,\"level\":\"serializable\"}\n"
-    "{\"id\":9,\"session\":7,\"ops\":[{\"op\":\"pr\",\"table\":\"t\","
-    "\"where\":\"value < 5\",\"columns\":[\"value\"],\"versions\":[[\"x\",1,5]"
-    ",[\"y\",null,0]],\"rows\":[[\"x\",1]]},{\"op\":\"sum\",\"where\":\"true\""
-    ",\"columns\":[\"value\"],\"versions\":[[\"x\",100],[\"y\",110]],"
-    "\"value\":210},{\"op\":\"pu\",\"where\":\"value = 1\",\"rows\":[]},"
-    "{\"op\":\"pd\",\"where\":\"value = 1\"},{\"op\":\"min\",\"where\":\"true\""
-    "},{\"op\":\"max\",\"where\":\"true\",\"value\":null},{\"op\":\"count\","
-    "\"where\":\"true\",\"value\":2},[\"begin\"],{\"op\":\"commit\","
-    "\"at\":[240,250]},{\"op\":\"sql\",\"text\":\"select v from t\","
-    "\"params\":[7,\"a\\nb\",1.5,null,true],\"columns\":[\"v\"],"
-    "\"rows\":[[100]],\"affected\":1},{\"op\":\"r\",\"key\":\"x\",\"value\":5,"
-    "\"lock\":\"update\"},{\"op\":\"w\",\"key\":\"x\",\"value\":6,"
-    "\"failed\":true},[\"r\",\"x\"],[\"r\",-3,true],[\"w\",12345678901,2.50],"
-    "[\"abort\"]],\"outcome\":\"unknown\",\"begin\":50,\"start_ts\":3,"
-    "\"commit_ts\":9}\n"
-    "{\"id\":2,\"ops\":[],\"outcome\":\"aborted\"}\n"
+    "{\"id\":5,\"session\":\"a\",\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\","
+    "2],[\"append\",\"l\",3],[\"r\",\"l\",[1,2,3]],[\"r\",\"l\",[]],[\""
+    "insert\",[\"acct\",7],{\"owner\":\"bo\",\"sum\":100}],[\"delete\","
+    "\"x\"],[\"inc\",\"x\",5],{\"op\":\"inc\",\"key\":\"x\",\"by\":5,\""
+    "before\":10,\"after\":15,\"at\":[120,130]}],\"begin\":100,\"end\":"
+    "250,\"level\":\"serializable\"}\n"
+    "{\"id\":9,\"session\":7,\"ops\":[{\"op\":\"pr\",\"table\":\"t\",\""
+    "where\":\"value < 5\",\"columns\":[\"value\"],\"versions\":[[\"x\""
+    ",1,5],[\"y\",null,0]],\"rows\":[[\"x\",1]]},{\"op\":\"sum\",\"wher"
+    "e\":\"true\",\"columns\":[\"value\"],\"versions\":[[\"x\",100],[\""
+    "y\",110]],\"value\":210},{\"op\":\"pu\",\"where\":\"value = 1\",\""
+    "rows\":[]},{\"op\":\"pd\",\"where\":\"value = 1\"},{\"op\":\"min\""
+    ",\"where\":\"true\"},{\"op\":\"max\",\"where\":\"true\",\"value\":"
+    "null},{\"op\":\"count\",\"where\":\"true\",\"value\":2},[\"begin\""
+    "],{\"op\":\"sql\",\"text\":\"select v from t\",\"params\":[7,\"a"
+    "\\nb\",1.5,null,true],\"columns\":[\"v\"],\"rows\":[[100]],\"affec"
+    "ted\":1},{\"op\":\"r\",\"key\":\"x\",\"value\":5,\"lock\":\"update"
+    "\"},{\"op\":\"w\",\"key\":\"x\",\"value\":6,\"failed\":true},[\"r"
+    "\",\"x\"],[\"r\",-3,true],[\"w\",12345678901,2.5],{\"op\":\"commit"
+    "\",\"at\":[240,250]}],\"outcome\":\"unknown\",\"begin\":50,\"start"
+    "_ts\":3,\"commit_ts\":9}\n"
+    "{\"id\":2,\"ops\":[[\"abort\"]],\"outcome\":\"aborted\"}\n"
     "{\"order\":[\"x\",[5,9]]}\n"
     "{\"serial\":[9,5]}\n";
 
@@ -215,6 +216,76 @@ static void many_batches_are_one_history(void **state)
     hf_history_free(h);
 }
 
+static void equal_values_have_one_id(void **state)
+{
+    static const char *const same[][2] = {
+        {"1.50", "1.5"},
+        {"1.0", "1"},
+        {"-0.0", "0"},
+        {"1e2", "100"},
+        {"12e-1", "1.2"},
+        {"0.010", "1e-2"},
+        {"{\"a\":1,\"b\":2.0}", "{ \"b\":2, \"a\":1.0 }"},
+    };
+    static const char *const different[][2] = {
+        {"1.5", "15"},  {"0.01", "0.1"}, {"-1.5", "1.5"},
+        {"\"1\"", "1"}, {"1", "true"},   {"{\"a\":1}", "{\"a\":2}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]) +
+                               sizeof(different) / sizeof(different[0]);
+         i++) {
+        size_t n = sizeof(same) / sizeof(same[0]);
+        const char *const *pair = i < n ? same[i] : different[i - n];
+        char text[200];
+        hf_history *h;
+
+        (void)snprintf(text, sizeof(text),
+                       "{\"ops\":[[\"w\",1,%s],[\"r\",1,%s]]}", pair[0],
+                       pair[1]);
+        h = parse(text);
+        if ((h->op_value[0] == h->op_value[1]) != (i < n))
+            fail_msg("%s and %s", pair[0], pair[1]);
+        hf_history_free(h);
+    }
+}
+
+static void an_abort_in_the_operations_counts(void **state)
+{
+    hf_history *h = parse("{\"ops\":[[\"w\",1,2],[\"abort\"]]}\n"
+                          "{\"ops\":[[\"w\",1,3],[\"commit\"]]}");
+
+    (void)state;
+    assert_int_equal(h->txn_outcome[0], HF_ABORTED);
+    assert_int_equal(h->txn_outcome[1], HF_COMMITTED);
+    hf_history_free(h);
+}
+
+/* Ids that the builder never gave out are an error, not a crash. */
+static void wrong_ids_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        hf_builder *b = hf_builder_new();
+        hf_key_id x = hf_builder_key_int(b, 1), y = hf_builder_key_int(b, 2);
+        hf_value_id v = hf_builder_int(b, x, 5);
+        hf_txn_id t =
+            hf_builder_txn(b, i == 0 ? 100000 : hf_builder_session_fresh(b));
+        hf_history *h = NULL;
+        hf_error err;
+
+        hf_builder_op(b, i == 1 ? 77 : t, HF_OP_WRITE, i == 2 ? 9999 : x,
+                      i == 3 ? 9999 : v);
+        if (i == 4)
+            hf_builder_op(b, t, HF_OP_WRITE, y, v);
+        if (i == 5)
+            hf_builder_times(b, t, 10, 5);
+        assert_int_not_equal(hf_builder_finish(b, &h, &err), HF_OK);
+        assert_null(h);
+    }
+}
+
 static void interleaved_operations_are_sorted(void **state)
 {
     hf_builder *b = hf_builder_new();
@@ -300,6 +371,10 @@ static void bad_text_is_refused(void **state)
          "ends before it starts"},
         {"{\"ops\":[[\"r\",\"x\",1]", 1, "found the end of the input"},
         {"{\"ops\":[[\"append\",\"x\",null]]}", 1, "cannot append null"},
+        {"{\"ops\":[[\"commit\"],[\"w\",1,1]]}", 1,
+         "an operation comes after commit"},
+        {"{\"ops\":[[\"abort\"]],\"outcome\":\"committed\"}", 1,
+         "its outcome is committed"},
         {"hello", 1, "expected an object"},
     };
 
@@ -392,6 +467,9 @@ int main(void)
         cmocka_unit_test(every_prefix_is_read_or_refused),
         cmocka_unit_test(every_flipped_byte_is_noticed),
         cmocka_unit_test(many_batches_are_one_history),
+        cmocka_unit_test(equal_values_have_one_id),
+        cmocka_unit_test(an_abort_in_the_operations_counts),
+        cmocka_unit_test(wrong_ids_are_refused),
         cmocka_unit_test(interleaved_operations_are_sorted),
         cmocka_unit_test(lists_share_their_prefixes),
         cmocka_unit_test(bad_text_is_refused),

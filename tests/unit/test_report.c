@@ -62,7 +62,7 @@ static void operations_in_words(void **state)
         "{\"op\":\"inc\",\"key\":\"n\",\"by\":5,\"before\":1,\"after\":6},"
         "{\"op\":\"pr\",\"where\":\"value < 5\",\"rows\":[]},"
         "{\"op\":\"sum\",\"column\":\"v\",\"table\":\"t\",\"where\":\"true\","
-        "\"value\":210},[\"commit\"],"
+        "\"value\":210},[\"begin\"],"
         "{\"op\":\"r\",\"key\":\"x\",\"value\":null,\"lock\":\"update\"},"
         "[\"r\",\"z\"],{\"op\":\"w\",\"key\":\"z\",\"value\":1,"
         "\"failed\":true},[\"inc\",\"n\",-2]]}\n");
@@ -76,7 +76,7 @@ static void operations_in_words(void **state)
         "increment n by 5 from 1 to 6",
         "predicate read where value < 5: no rows",
         "sum(v) of t where true = 210",
-        "commit",
+        "begin",
         "read x = nil for update",
         "read z (result not recorded)",
         "write z = 1 (failed)",
