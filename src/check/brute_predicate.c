@@ -122,29 +122,25 @@ static agreement judge_rows(const context *x)
 
 /* ---- aggregates --------------------------------------------------------- */
 
-/* The versions that satisfy the condition, added up.  Where something is not
- * NULL, it says why the aggregates it stands for cannot be computed. */
+/* The versions that satisfy the condition, added up. */
 typedef struct total {
     int64_t matches; /* count(*) */
     int64_t rows;    /* those whose column is not nil */
     int64_t sum, min, max;
-    const char *no_count, *no_extreme, *no_sum;
+    bool odd_condition, no_column, no_integer, overflow;
 } total;
 
 static void add_value(total *t, hf_scalar v)
 {
     if (v.type == HF_NIL)
         return;
-    if (v.type != HF_INT) {
-        t->rows++;
-        t->no_extreme = t->no_sum = "not all values are integers";
-        return;
+    t->no_integer |= v.type != HF_INT;
+    if (!t->no_integer) {
+        t->min = t->rows == 0 || v.number < t->min ? v.number : t->min;
+        t->max = t->rows == 0 || v.number > t->max ? v.number : t->max;
+        t->overflow |= __builtin_add_overflow(t->sum, v.number, &t->sum);
     }
-    t->min = t->rows == 0 || v.number < t->min ? v.number : t->min;
-    t->max = t->rows == 0 || v.number > t->max ? v.number : t->max;
     t->rows++;
-    if (__builtin_add_overflow(t->sum, v.number, &t->sum) && !t->no_sum)
-        t->no_sum = "the integers overflow";
 }
 
 static hf_str aggregate_column(const context *x)
@@ -165,52 +161,37 @@ static total add_up(const context *x)
 
         if (entry_for(x, x->p.versions, x->p.n_versions, key_of(x, ref)) != ref)
             continue; /* the same version twice */
-        if (m == HF_BRUTE_MATCH_ERROR)
-            t.no_count = "the condition cannot be evaluated";
+        t.odd_condition |= m == HF_BRUTE_MATCH_ERROR;
         if (m != HF_BRUTE_MATCH_YES)
             continue;
         t.matches++;
         if (hf_brute_column(hf_value_scalar(h, ref->value), aggregate_column(x),
                             &v))
             add_value(&t, v);
-        else if (!t.no_extreme)
-            t.no_extreme = t.no_sum = "a row does not have the column";
+        else
+            t.no_column = true;
     }
     return t;
 }
 
-/* count(column) needs the column, but neither integers nor their sum. */
-static bool has_all_columns(const context *x)
+/* Why the result cannot be compared; NULL: it can.  count(*) needs no column,
+ * count(column) no integers, and only a sum can overflow. */
+static const char *why_unclear(const context *x, const total *t)
 {
-    hf_scalar v;
+    hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
+    bool count = kind == HF_OP_COUNT_ROWS;
 
-    for (uint32_t i = 0; i < x->p.n_versions; i++) {
-        hf_value_id value = x->p.versions[i].value;
-
-        if (match(x, value) == HF_BRUTE_MATCH_YES &&
-            !hf_brute_column(hf_value_scalar(x->c->h, value),
-                             aggregate_column(x), &v))
-            return false;
-    }
-    return true;
-}
-
-static agreement judge_count(const context *x, const total *t,
-                             const char **ret_why)
-{
-    hf_scalar result = x->p.result;
-
-    *ret_why = t->no_count;
-    if (!*ret_why && x->p.n_columns > 0 && !has_all_columns(x))
-        *ret_why = "a row does not have the column";
-    if (!*ret_why && result.type != HF_INT && result.type != HF_NIL)
-        *ret_why = "the recorded result is not an integer";
-    if (*ret_why)
-        return UNCLEAR;
-    return result.type == HF_INT &&
-                   result.number == (x->p.n_columns > 0 ? t->rows : t->matches)
-               ? AGREES
-               : DIFFERS;
+    if (t->odd_condition)
+        return "the condition cannot be evaluated";
+    if (t->no_column && !(count && x->p.n_columns == 0))
+        return "a row does not have the column";
+    if (t->no_integer && !count)
+        return "not all values are integers";
+    if (t->overflow && kind == HF_OP_SUM)
+        return "the integers overflow";
+    if (x->p.result.type != HF_INT && x->p.result.type != HF_NIL)
+        return "the recorded result is not an integer";
+    return NULL;
 }
 
 /* Is the recorded result what the version set gives?  ret_why is set if that
@@ -219,20 +200,25 @@ static agreement judge_aggregate(const context *x, const char **ret_why)
 {
     total t = add_up(x);
     hf_scalar result = x->p.result;
-    hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
-    int64_t expected = kind == HF_OP_SUM   ? t.sum
-                       : kind == HF_OP_MIN ? t.min
-                                           : t.max;
+    int64_t expected;
 
-    if (kind == HF_OP_COUNT_ROWS)
-        return judge_count(x, &t, ret_why);
-    *ret_why = t.no_count;
-    if (!*ret_why)
-        *ret_why = kind == HF_OP_SUM ? t.no_sum : t.no_extreme;
-    if (!*ret_why && result.type != HF_INT && result.type != HF_NIL)
-        *ret_why = "the recorded result is not an integer";
+    *ret_why = why_unclear(x, &t);
     if (*ret_why)
         return UNCLEAR;
+    switch (hf_op_kind_of(x->c->h, x->op)) {
+    case HF_OP_COUNT_ROWS:
+        expected = x->p.n_columns > 0 ? t.rows : t.matches;
+        return result.type == HF_INT && result.number == expected ? AGREES
+                                                                  : DIFFERS;
+    case HF_OP_SUM:
+        expected = t.sum;
+        break;
+    case HF_OP_MIN:
+        expected = t.min;
+        break;
+    default:
+        expected = t.max;
+    }
     if (t.rows == 0) /* nil; a sum may be given as 0 */
         return result.type == HF_NIL || result.number == 0 ? AGREES : DIFFERS;
     return result.type == HF_INT && result.number == expected ? AGREES

@@ -146,8 +146,8 @@ const char *hf_export_show(hf_scalar s, char text[HF_EXPORT_SHOWN])
         break;
     default:
         (void)snprintf(text, HF_EXPORT_SHOWN,
-                       s.type == HF_LIST  ? "of a list"
-                       : s.type == HF_ROW ? "of a row"
+                       s.type == HF_LIST  ? "[...]"
+                       : s.type == HF_ROW ? "{...}"
                                           : "nil");
         break;
     }

@@ -512,26 +512,9 @@ static hf_status take_all(reader *r, bool certificates)
 /* In a prefix, a version set may name a writer that was cut off. */
 static void forget_lost_writers(hf_history *h)
 {
-    for (hf_op_id op = 0; op < h->n_ops; op++) {
-        hf_predicate p;
-
-        if (!hf_op_has_predicate(hf_op_kind_of(h, op)) ||
-            h->op_value[op] > h->n_extra || h->n_extra - h->op_value[op] < 9)
-            continue;
-        p = hf_op_predicate(h, op);
-        uint64_t start =
-            (uint64_t)((const uint32_t *)(const void *)p.versions - h->extra);
-        uint64_t n = (uint64_t)p.n_versions + p.n_results;
-
-        if (start > h->n_extra || 2 * n > h->n_extra - start)
-            continue;
-        for (uint64_t i = 0; i < n; i++) {
-            uint32_t *writer = &h->extra[start + 2 * i + 1];
-
-            if (*writer >= h->n_txns && *writer < HF_WRITER_INITIAL)
-                *writer = HF_NONE;
-        }
-    }
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, op)))
+            hf_extra_forget_writers(h, op);
 }
 
 static hf_status finish(reader *r)

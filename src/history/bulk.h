@@ -103,7 +103,7 @@ static inline void hf_bulk_timestamps(hf_builder *b, hf_txn_id t,
     c->commit_ts[t] = commit;
 }
 
-/* Room for n entries of version orders, to be stored by the caller. */
+/* Adds n entries to version orders, to be stored by the caller. */
 static inline hf_order_entry *hf_bulk_orders(hf_builder *b, size_t n)
 {
     hf_order_entry *to;

@@ -244,7 +244,7 @@ static bool increment_ok(const hf_history *h, const uint32_t *w, uint64_t left,
     if (left < INCREMENT_HEAD)
         return false;
     if (w[2] == 0)
-        return true;
+        return w[3] == HF_NONE && w[4] == HF_NONE;
     return w[3] < h->n_values && w[4] < h->n_values &&
            h->value_key[w[3]] == key && h->value_key[w[4]] == key;
 }
@@ -284,4 +284,23 @@ bool hf_extra_is_valid(const hf_history *h, hf_op_id op)
     if (kind == HF_OP_INCREMENT)
         return increment_ok(h, h->extra + at, left, h->op_key[op]);
     return predicate_ok(h, h->extra + at, left);
+}
+
+void hf_extra_forget_writers(hf_history *h, hf_op_id op)
+{
+    uint64_t at = h->op_value[op], n;
+    const uint32_t *w = h->extra + at;
+
+    if (at + PREDICATE_HEAD > h->n_extra)
+        return;
+    n = (uint64_t)w[4] + w[5];
+    at += PREDICATE_HEAD + (uint64_t)w[3];
+    if (at + 2 * n > h->n_extra)
+        return;
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t *writer = &h->extra[at + 2 * i + 1];
+
+        if (*writer >= h->n_txns && *writer < HF_WRITER_INITIAL)
+            *writer = HF_NONE;
+    }
 }

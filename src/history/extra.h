@@ -51,5 +51,8 @@ hf_scalar hf_extra_scalar(const hf_history *h, const uint32_t *words);
 
 /* For an operation of a kind that has extra: are all its words in range? */
 bool hf_extra_is_valid(const hf_history *h, hf_op_id op);
+/* Writers in a predicate's version set that do not exist become unknown; the
+ * words need not be valid. */
+void hf_extra_forget_writers(hf_history *h, hf_op_id op);
 
 #endif

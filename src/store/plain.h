@@ -91,11 +91,11 @@ static inline bool plain_write(store_txn *t, uint32_t key, uint32_t id)
 /* plain_write() if `write`, else plain_read(), without a jump that depends on
  * it: whoever decides at random would often be mispredicted. */
 static inline void plain_touch(hf_store *s, store_txn *t, uint32_t key,
-                               bool write, uint32_t id)
+                               uint32_t write, uint32_t id)
 {
     const store_key *k = &s->keys.at[key];
     uint32_t stamp = k->stamp, seen = k->id, at = k->newest;
-    uint32_t snapshot = t->read_snapshot | -(uint32_t)write;
+    uint32_t snapshot = t->read_snapshot | -write;
 
     if (t->filter >> (key & 63) & 1) {
         hf_plain_touch_again(s, t, key, write, id);
@@ -108,11 +108,8 @@ static inline void plain_touch(hf_store *s, store_txn *t, uint32_t key,
         seen = u->id;
         at = u->older;
     }
-    if (t->log.n >= t->writes.cap)
-        hf_plain_grow(t);
-    seen ^= (seen ^ id) & -(uint32_t)write;
-    t->log.at[t->log.n++] =
-        (hf_store_op){key, HF_NONE, seen, write ? HF_OP_WRITE : HF_OP_READ};
+    (void)plain_log(t, key, seen ^ ((seen ^ id) & -write),
+                    write ? HF_OP_WRITE : HF_OP_READ);
     t->writes.at[t->writes.n] = (hf_store_write_ref){key, id};
     t->writes.n += write;
     t->filter |= (uint64_t)write << (key & 63);

@@ -133,13 +133,13 @@ static void record_op(generator *g, uint32_t i, hf_txn_id t,
 
 /* Each operation with the time since the end of the one before it. */
 static void record_intervals(generator *g, uint32_t i, hf_txn_id t,
-                             const hf_store_op *log, size_t n)
+                             const hf_store_record *r)
 {
     const client *c = &g->clients[i];
     uint64_t from = c->begin, to = c->begin;
 
-    for (size_t k = 0; k < n; k++) {
-        record_op(g, i, t, &log[k]);
+    for (size_t k = 0; k < r->n_ops; k++) {
+        record_op(g, i, t, &r->ops[k]);
         if (c->ends.at[k] != to) /* else: the same statement */
             from = to;
         to = c->ends.at[k];
@@ -150,20 +150,20 @@ static void record_intervals(generator *g, uint32_t i, hf_txn_id t,
 static inline void record_ops(generator *g, uint32_t i, hf_txn_id t,
                               const hf_store_record *r)
 {
-    const hf_store_op *log = r->ops;
+    const hf_store_op *ops = r->ops;
     size_t n = r->n_ops;
     hf_bulk_columns to;
 
     if (g->intervals) {
-        record_intervals(g, i, t, log, n);
+        record_intervals(g, i, t, r);
     } else if (r->n_scans > 0 || !hf_bulk_ops(g->b, n, &to)) {
         for (size_t k = 0; k < n; k++)
-            record_op(g, i, t, &log[k]);
+            record_op(g, i, t, &ops[k]);
     } else {
         for (size_t k = 0; k < n; k++) {
-            to.kind[k] = (uint8_t)log[k].kind;
-            to.key[k] = log[k].key;
-            to.value[k] = value_of(g, &log[k]);
+            to.kind[k] = (uint8_t)ops[k].kind;
+            to.key[k] = ops[k].key;
+            to.value[k] = value_of(g, &ops[k]);
         }
     }
 }

@@ -82,9 +82,9 @@ static inline bool next(generator *g, client *c, uint32_t session,
 
 /* What an operation needs of the generator. */
 typedef struct hot {
-    uint32_t read, write; /* percent */
-    uint32_t room;        /* for values, before the columns must grow */
+    uint32_t read, write; /* shares of 65536; the rest is both */
     hf_value_id value;    /* the next to be made */
+    hf_value_id end;      /* of the columns' room for values */
     int64_t last;         /* number written last */
     hf_key_id *value_key; /* columns */
     uint8_t *value_type;
@@ -103,10 +103,10 @@ static bool take_columns(generator *g, hot *x)
             return false;
         h->n_values = spare; /* only the room was wanted */
     }
-    x->read = g->o->read_percent;
-    x->write = g->o->write_percent;
-    x->room = (uint32_t)(g->b->cap_values - h->n_values);
+    x->read = g->o->read_percent * 65536 / 100;
+    x->write = 65536 - g->o->rmw_percent * 65536 / 100 - x->read;
     x->value = h->n_values;
+    x->end = (hf_value_id)g->b->cap_values;
     x->last = g->last_value;
     x->value_key = h->value_key;
     x->value_type = h->value_type;
@@ -118,10 +118,10 @@ static bool take_columns(generator *g, hot *x)
 static inline void operate(hot *x, client *c, store_txn *t, hf_store *s,
                            uint32_t key, uint32_t bits)
 {
-    uint32_t percent = (bits & 0xffff) * 100 >> 16;
+    uint32_t choice = bits & 0xffff;
     uint32_t again = c->rmw_key != HF_NONE;
-    uint32_t write = again | (percent - x->read < x->write);
-    uint32_t rmw = (percent >= x->read + x->write) & ~again;
+    uint32_t write = again | (choice - x->read < x->write);
+    uint32_t rmw = (choice >= x->read + x->write) & ~again;
 
     key ^= (key ^ c->rmw_key) & -again;
     /* a value is made in any case, and kept if it is written */
@@ -131,7 +131,6 @@ static inline void operate(hot *x, client *c, store_txn *t, hf_store *s,
     plain_touch(s, t, key, write, x->value);
     x->value += write;
     x->last += write;
-    x->room -= write;
     c->rmw_key = key | (rmw - 1); /* HF_NONE unless rmw */
     c->left -= 1 - rmw;
 }
@@ -151,7 +150,7 @@ static uint32_t run_some(generator *g)
 
     if (!take_columns(g, &x))
         return HF_NONE;
-    while (x.room > 0) {
+    while (x.value < x.end) {
         uint64_t bits = next_bits(g);
         uint32_t i;
 

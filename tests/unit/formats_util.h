@@ -46,7 +46,7 @@ static inline hf_history *import_good(const char *name, const char *text,
     hf_error err;
 
     if (import_bytes(name, text, length, &h, &err) != HF_OK)
-        fail_msg("%s: %s", name, err.text);
+        fail_msg("%s: %s", name ? name : "any format", err.text);
     return h;
 }
 

@@ -403,8 +403,19 @@ static void conditions_it_cannot_judge_leave_it_undecided(void **state)
     (void)state;
     undecided(T("[\"w\",\"x\",1]") T(ODD), HF_SERIALIZABLE, "soundex");
     undecided(T("[\"w\",\"x\",1]") T(BARE), HF_SERIALIZABLE, "no version set");
-    /* where reads do not matter, neither does the condition */
-    valid(T("[\"w\",\"x\",1]") T(ODD), HF_READ_UNCOMMITTED);
+    /* are the rows what the condition gives?  that matters everywhere */
+    undecided(T("[\"w\",\"x\",1]") T(ODD), HF_READ_UNCOMMITTED, "soundex");
+    undecided(T("[\"w\",\"x\",1]") T(QUERY("f(value)\",\"rows\":[[\"x\",1]]")),
+              HF_READ_UNCOMMITTED, "f(value)");
+    /* rows that fit, or none recorded: nothing can be wrong there */
+    valid(T("[\"w\",\"x\",1]") T(BARE), HF_READ_UNCOMMITTED);
+    valid(T("[\"w\",\"x\",1]") T(QUERY("f(value)\"")), HF_READ_UNCOMMITTED);
+    valid(T("[\"w\",\"x\",1]") T(QUERY("f(value)\",\"versions\":[[\"x\",1]]")),
+          HF_READ_UNCOMMITTED);
+    /* but the versions looked at must exist */
+    invalid(T("[\"w\",\"x\",1]")
+                T(QUERY("f(value)\",\"versions\":[[\"x\",7]]")),
+            HF_READ_UNCOMMITTED, "garbage read");
     /* the row was returned, whatever the condition: that is a read */
     invalid(T("[\"w\",\"x\",1],[\"w\",\"y\",1]") T(ODD ",[\"r\",\"y\",null]"),
             HF_SERIALIZABLE, "G-single-item");
@@ -412,6 +423,87 @@ static void conditions_it_cannot_judge_leave_it_undecided(void **state)
 #undef QUERY
 #undef ODD
 #undef BARE
+}
+
+static void rows_must_satisfy_the_condition_at_every_level(void **state)
+{
+#define ONE "{\"initial\":[[\"x\",1],[\"y\",\"text\"]]}\n"
+#define ROWS(rest) "{\"op\":\"pr\",\"where\":\"value > 5\"," rest "}"
+
+    (void)state;
+    for (unsigned l = 0; l < HF_LEVEL_COUNT; l++) {
+        hf_level level = (hf_level)l;
+
+        invalid(ONE T(ROWS("\"rows\":[[\"x\",1]]")), level,
+                "result set mismatch");
+        /* one that contradicts is enough, whatever the others are */
+        invalid(ONE T(ROWS("\"rows\":[[\"y\",\"text\"],[\"x\",1]]")), level,
+                "result set mismatch");
+        invalid(ONE T(ROWS("\"versions\":[[\"y\",\"text\"],[\"x\",1]],"
+                           "\"rows\":[[\"x\",1]]")),
+                level, "result set mismatch");
+        undecided(ONE T(ROWS("\"rows\":[[\"y\",\"text\"]]")), level,
+                  "value > 5");
+        undecided(ONE T(ROWS("\"versions\":[[\"y\",\"text\"]],\"rows\":[]")),
+                  level, "value > 5");
+    }
+#undef ONE
+#undef ROWS
+}
+
+static void aggregates_it_cannot_compute_leave_it_undecided(void **state)
+{
+#define START(x, y) "{\"initial\":[[\"x\"," x "],[\"y\"," y "]]}\n"
+#define AGG(op, x, y, rest)                                                    \
+    START(x, y)                                                                \
+    T("{\"op\":\"" op "\",\"where\":\"true\",\"versions\":[[\"x\"," x          \
+      "],[\"y\"," y "]]," rest "}")
+#define MOST "9223372036854775807"
+    static const struct {
+        const char *text, *words;
+    } rows[] = {
+        {AGG("sum", "0.1", "0.2", "\"value\":777"), "sum"},
+        {AGG("sum", "1", "0.2", "\"value\":777"), "integers"},
+        {AGG("sum", MOST, "1", "\"value\":777"), "overflow"},
+        {AGG("min", "\"a\"", "\"b\"", "\"value\":777"), "min"},
+        {AGG("max", "0.5", "2", "\"value\":777"), "max"},
+        {AGG("max", "1", "2", "\"value\":\"two\""), "result"},
+        {AGG("sum", "{\"a\":1}", "{\"b\":1}", "\"column\":\"a\",\"value\":1"),
+         "column"},
+        {AGG("count", "{\"a\":1}", "{\"b\":1}", "\"column\":\"a\",\"value\":1"),
+         "count"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        undecided(rows[i].text, HF_SERIALIZABLE, rows[i].words);
+        undecided(rows[i].text, HF_READ_UNCOMMITTED, rows[i].words);
+    }
+    /* what else is wrong still is */
+    invalid(AGG("sum", "0.1", "0.2", "\"value\":777") T("[\"r\",\"z\",1]"),
+            HF_READ_UNCOMMITTED, "garbage read");
+    /* no result, nothing to compute */
+    valid(START("0.1", "0.2") T("{\"op\":\"sum\",\"where\":\"true\","
+                                "\"versions\":[[\"x\",0.1]]}"),
+          HF_SERIALIZABLE);
+    /* an extreme does not overflow; a count takes everything */
+    valid(AGG("max", MOST, "1", "\"value\":" MOST), HF_SERIALIZABLE);
+    invalid(AGG("max", MOST, "1", "\"value\":1"), HF_SERIALIZABLE,
+            "result set mismatch");
+    valid(AGG("count", "0.1", "\"a\"", "\"value\":2"), HF_SERIALIZABLE);
+    invalid(AGG("count", "0.1", "\"a\"", "\"value\":1"), HF_SERIALIZABLE,
+            "result set mismatch");
+    valid(AGG("count", "{\"a\":1}", "{\"b\":1}", "\"value\":2"),
+          HF_SERIALIZABLE);
+    valid(AGG("sum", "4", "-9", "\"value\":-5"), HF_SERIALIZABLE);
+    /* an entry that is there twice counts once */
+    valid(START("4", "5") T("{\"op\":\"sum\",\"where\":\"true\","
+                            "\"versions\":[[\"x\",4],[\"x\",4]],"
+                            "\"value\":4}"),
+          HF_SERIALIZABLE);
+#undef START
+#undef AGG
+#undef MOST
 }
 
 static void predicates_look_at_matches_only(void **state)
@@ -595,6 +687,8 @@ int main(void)
         cmocka_unit_test(increments_with_results_are_read_and_write),
         cmocka_unit_test(statements_are_not_judged),
         cmocka_unit_test(conditions_it_cannot_judge_leave_it_undecided),
+        cmocka_unit_test(rows_must_satisfy_the_condition_at_every_level),
+        cmocka_unit_test(aggregates_it_cannot_compute_leave_it_undecided),
         cmocka_unit_test(predicates_look_at_matches_only),
         cmocka_unit_test(nine_transactions_are_too_many),
         cmocka_unit_test(a_spent_budget_is_verdict_unknown),

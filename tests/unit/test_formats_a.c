@@ -748,6 +748,76 @@ static void exporters_refuse_what_they_cannot_say(void **state)
     }
 }
 
+/* An initial value that is neither nil nor 0, whether it is read or not. */
+static void exporters_refuse_initial_values(void **state)
+{
+    static const char *const formats[] = {
+        "plume-text", "awdit-test",         "dbcop-bincode",   "dbcop-json",
+        "dbcop-hist", "isopredict-trace",   "timekiller-json", "elle-edn",
+        "elle-json",  "causal-register-edn"};
+    static const char *const texts[] = {
+        "{\"initial\":[[1,7]]}\n{\"ops\":[[\"r\",1,7]]}\n",
+        "{\"initial\":[[1,7]]}\n{\"ops\":[[\"w\",1,3]]}\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        for (size_t k = 0; k < 2; k++) {
+            hf_history *h = import_text("jsonl", texts[k]);
+            hf_error err;
+            hf_out out;
+
+            if (export_memory(formats[i], h, &out, &err) != HF_ERR_UNSUPPORTED)
+                fail_msg("%s takes %s", formats[i], texts[k]);
+            if (!strstr(err.text, "initial value"))
+                fail_msg("%s", err.text);
+            assert_null(strchr(err.text, '\n'));
+            hf_out_release(&out);
+            hf_history_free(h);
+        }
+}
+
+/* What begins with transactions without operations is still known. */
+static void dbcop_hist_knows_empty_transactions(void **state)
+{
+    static const struct {
+        const char *text;
+        int score;
+    } cases[] = {
+        {"[]\n[x:=1]\n", 95},
+        {"[]!\n---\n[ ] [\nx:=1]\n", 95},
+        {"[]\n---\n[]\n", 60},
+        {"[]!\n", 60},
+        {"[]\n", 0},
+        {"[]\n{\"type\":\"ok\"}\n", 0},
+        {"[[],[]]\n", 0},
+        {"[", 0},
+        {"[][", 0},
+    };
+    hf_history *h, *again;
+    hf_error err;
+    hf_out out;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hf_input in = {.path = "test",
+                       .text = cases[i].text,
+                       .length = strlen(cases[i].text)};
+        int score = format_named("dbcop-hist")->detect(&in);
+
+        if (score != cases[i].score)
+            fail_msg("%s: %d", cases[i].text, score);
+    }
+    h = import_text("jsonl", "{\"session\":1,\"ops\":[]}\n"
+                             "{\"session\":2,\"ops\":[[\"w\",1,1]]}\n");
+    assert_int_equal(export_memory("dbcop-hist", h, &out, &err), HF_OK);
+    again = import_good(NULL, out.at, out.n);
+    assert_string_equal(again->format, "dbcop-hist");
+    assert_same_history(h, again);
+    hf_out_release(&out);
+    hf_history_free(again);
+    hf_history_free(h);
+}
+
 /* ---- cobra directories --------------------------------------------------- */
 
 static void remove_directory(const char *path)
@@ -840,6 +910,8 @@ int main(void)
         cmocka_unit_test(formats_carry_each_others_histories),
         cmocka_unit_test(plume_keeps_aborted_transactions_apart),
         cmocka_unit_test(exporters_refuse_what_they_cannot_say),
+        cmocka_unit_test(exporters_refuse_initial_values),
+        cmocka_unit_test(dbcop_hist_knows_empty_transactions),
         cmocka_unit_test(cobra_directories_round_trip),
     };
 

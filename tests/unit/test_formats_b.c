@@ -233,6 +233,14 @@ static void test_elle_refusals(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_refused_at("elle-edn", cases[i].text, cases[i].line,
                           cases[i].message);
+    assert_refused_at("elle-json",
+                      "{\"type\":\"ok\",\"value\":[[\"append\",1,1]]}\n"
+                      "{\"type\":\"ok\",\"value\":[[\"w\",1,2]]}",
+                      2, "expected no write in a history of lists, found one");
+    assert_refused_at("elle-edn",
+                      "{:type :ok :value [[:w 1 1]\n [:append 1\n 2]]}", 2,
+                      "expected no append in a history of registers, found "
+                      "one");
     assert_refused_at("elle-json", "[{\"type\":\"ok\",\"value\":[[\"w\" 1]]}]",
                       1, "expected");
     assert_refused_at("elle-json", "[{\"type\":\"ok\",\"value\":[]}", 1,
@@ -394,6 +402,121 @@ static void test_elle_export_ties(void **state)
     assert_int_equal(hf_key_scalar(again, 0).length, 3);
     hf_history_free(h);
     hf_history_free(again);
+}
+
+/* No times: no order between sessions may appear. */
+static void test_elle_export_without_times(void **state)
+{
+    static const char *const formats[] = {"elle-edn", "elle-json"};
+    static const char text[] =
+        "{\"session\":1,\"ops\":[[\"w\",1,1]]}\n"
+        "{\"session\":2,\"ops\":[[\"r\",1,null]]}\n"
+        "{\"session\":1,\"ops\":[[\"w\",1,2]],\"outcome\":\"aborted\"}\n"
+        "{\"session\":2,\"ops\":[]}\n"
+        "{\"session\":1,\"ops\":[[\"w\",1,3]],\"outcome\":\"unknown\"}\n"
+        "{\"session\":1,\"ops\":[[\"r\",1,3]]}\n";
+    hf_history *h = import_text("jsonl", text);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        hf_history *again;
+        hf_error err;
+        hf_out out;
+
+        assert_int_equal(export_memory(formats[i], h, &out, &err), HF_OK);
+        hf_out_char(&out, '\0');
+        assert_null(strstr(out.at, "invoke"));
+        assert_null(strstr(out.at, "time"));
+        again = import_good(NULL, out.at, out.n - 1);
+        assert_string_equal(again->format, formats[i]);
+        assert_null(again->txn_begin);
+        assert_int_equal(again->time_unit, HF_TIME_UNIT_NONE);
+        assert_history(again, "s0 committed: write 1 1\n"
+                              "s1 committed: read 1 nil*\n"
+                              "s0 aborted: write 1 2\n"
+                              "s1 committed:\n"
+                              "s0 unknown: write 1 3\n"
+                              "s0 committed: read 1 3\n");
+        hf_history_free(again);
+        hf_out_release(&out);
+    }
+    hf_history_free(h);
+    /* times that only some have claim nothing either */
+    h = import_text("jsonl", "{\"session\":1,\"ops\":[[\"w\",1,1]],"
+                             "\"begin\":1,\"end\":2}\n"
+                             "{\"session\":2,\"ops\":[[\"r\",1,null]]}\n");
+    {
+        hf_history *again = round_trip("elle-edn", h);
+
+        assert_non_null(h->txn_begin);
+        assert_null(again->txn_begin);
+        assert_int_equal(again->n_txns, 2);
+        hf_history_free(again);
+    }
+    hf_history_free(h);
+}
+
+static void assert_not_written(const char *format, const char *text,
+                               const char *message)
+{
+    hf_history *h = import_text("jsonl", text);
+    hf_error err;
+    hf_out out;
+
+    assert_int_equal(export_memory(format, h, &out, &err), HF_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, message);
+    assert_int_equal(out.n, 0);
+    hf_out_release(&out);
+    hf_history_free(h);
+}
+
+/* Whoever reads the file takes unique values as promised. */
+static void test_elle_export_unique(void **state)
+{
+    static const char twice[] = "{\"ops\":[[\"w\",\"x\",5]]}\n"
+                                "{\"ops\":[[\"w\",\"y\",5]]}\n"
+                                "{\"ops\":[[\"w\",\"x\",5]]}\n";
+    hf_history *h, *again;
+
+    (void)state;
+    assert_not_written("elle-edn", twice,
+                       "the value 5 is written twice to key \"x\", by T1 and "
+                       "T3, which elle-edn cannot express");
+    assert_not_written("elle-json",
+                       "{\"ops\":[[\"append\",1,\"a\"],[\"append\",1,\"a\"]],"
+                       "\"outcome\":\"aborted\"}\n",
+                       "the value \"a\" is written twice to key 1, by T1 and "
+                       "T1, which elle-json cannot express");
+    /* it is promised already, and broken */
+    h = import_text("elle-edn", "{:type :ok :process 1 :value [[:w 1 5]]}\n"
+                                "{:type :ok :process 2 :value [[:w 1 5]]}\n");
+    again = round_trip("elle-json", h);
+    assert_true(again->unique_values);
+    assert_same_history(h, again);
+    hf_history_free(again);
+    hf_history_free(h);
+}
+
+static void test_elle_export_initial(void **state)
+{
+    hf_history *h, *again;
+
+    (void)state;
+    assert_not_written("elle-edn",
+                       "{\"initial\":[[1,7]]}\n{\"ops\":[[\"r\",1,7]]}\n",
+                       "key 1 has the initial value 7, which elle-edn cannot "
+                       "express");
+    assert_not_written("elle-json",
+                       "{\"initial\":[[\"k\",\"a\"]]}\n"
+                       "{\"ops\":[[\"w\",\"k\",1]]}\n",
+                       "key \"k\" has the initial value \"a\", which elle-json "
+                       "cannot express");
+    h = import_text("jsonl", "{\"initial\":[[1,0]]}\n"
+                             "{\"ops\":[[\"r\",1,0],[\"w\",1,2]]}\n");
+    again = round_trip("elle-edn", h);
+    assert_same_history(h, again);
+    hf_history_free(again);
+    hf_history_free(h);
 }
 
 typedef void (*add_ops)(hf_builder *b, hf_txn_id t, hf_key_id x);
@@ -752,6 +875,9 @@ int main(void)
         cmocka_unit_test(test_readers_agree),
         cmocka_unit_test(test_elle_round_trips),
         cmocka_unit_test(test_elle_export_ties),
+        cmocka_unit_test(test_elle_export_without_times),
+        cmocka_unit_test(test_elle_export_unique),
+        cmocka_unit_test(test_elle_export_initial),
         cmocka_unit_test(test_elle_export_refusals),
         cmocka_unit_test(test_bank),
         cmocka_unit_test(test_counter_and_set),

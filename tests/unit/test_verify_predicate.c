@@ -233,6 +233,109 @@ static void what_cannot_be_evaluated_is_not_guessed(void **state)
     hf_history_free(unrecorded);
 }
 
+/* The answer to one serial transaction after these initial values. */
+static answer ask_one(const char *initial, const char *op, const char *level)
+{
+    char text[512];
+    hf_history *h;
+    answer a;
+
+    snprintf(text, sizeof(text), "{\"initial\":[%s]}\n{\"ops\":[%s]}\n",
+             initial, op);
+    h = history(text);
+    a = ask_valid(h, level,
+                  strcmp(level, "RU") == 0
+                      ? "\"kind\":\"commit\",\"order\":[0]"
+                      : "\"kind\":\"serial\",\"order\":[0]");
+    hf_history_free(h);
+    return a;
+}
+
+static void aggregates_are_not_guessed(void **state)
+{
+#define AGG(op, versions, rest)                                                \
+    versions, "{\"op\":\"" op "\",\"where\":\"true\",\"versions\":[" versions  \
+              "]," rest "}"
+#define MOST "9223372036854775807"
+    static const struct {
+        const char *initial, *op;
+        answer expected;
+    } rows[] = {
+        {AGG("sum", V("x", "0.1") "," V("y", "0.2"), "\"value\":777"),
+         UNSUPPORTED},
+        {AGG("sum", V("x", MOST) "," V("y", "1"), "\"value\":777"),
+         UNSUPPORTED},
+        {AGG("min", V("x", "\"a\"") "," V("y", "\"b\""), "\"value\":777"),
+         UNSUPPORTED},
+        {AGG("max", V("x", "0.5") "," V("y", "2"), "\"value\":2"), UNSUPPORTED},
+        {AGG("sum", V("x", "{\"b\":1}"), "\"column\":\"a\",\"value\":1"),
+         UNSUPPORTED},
+        {AGG("count", V("x", "{\"b\":1}"), "\"column\":\"a\",\"value\":1"),
+         UNSUPPORTED},
+        {AGG("max", V("x", "1"), "\"value\":\"one\""), UNSUPPORTED},
+        {AGG("max", V("x", MOST) "," V("y", "1"), "\"value\":" MOST), ACCEPTED},
+        {AGG("min", V("x", MOST) "," V("y", "1"), "\"value\":2"), REFUSED},
+        {AGG("count", V("x", "0.1") "," V("y", "\"b\""), "\"value\":2"),
+         ACCEPTED},
+        {AGG("count", V("x", "0.1") "," V("y", "\"b\""), "\"value\":1"),
+         REFUSED},
+        {AGG("count", V("x", "{\"b\":1}"), "\"value\":1"), ACCEPTED},
+        {AGG("sum", V("x", "-4") "," V("y", "3"), "\"value\":-1"), ACCEPTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (ask_one(rows[i].initial, rows[i].op, "SER") != rows[i].expected ||
+            ask_one(rows[i].initial, rows[i].op, "RU") != rows[i].expected)
+            fail_msg("%s", rows[i].op);
+#undef AGG
+#undef MOST
+}
+
+static void rows_without_a_version_set(void **state)
+{
+#define ROWS(where, rest) "{\"op\":\"pr\",\"where\":\"" where "\"" rest "}"
+    const char *op = ROWS("value > 5", ",\"rows\":[[\"x\",1]]");
+    const char *mismatch = "\"kind\":\"operations\",\"anomaly\":\"result set "
+                           "mismatch\",\"operations\":[0]";
+    const char *start = V("x", "1");
+    hf_history *h = history("{\"initial\":[[\"x\",1]]}\n" T(
+        ROWS("value > 5", ",\"rows\":[[\"x\",1]]")));
+    hf_history *fine = history("{\"initial\":[[\"x\",1]]}\n" T(
+        ROWS("value < 5", ",\"rows\":[[\"x\",1]]")));
+    hf_history *dirty = history(T(W("x", "1") "," W("y", "1")) T(
+        ROWS("f(value)", ",\"rows\":[[\"x\",1]]") "," R("y", "null")));
+
+    (void)state;
+    /* a row that the condition does not give is wrong everywhere */
+    invalid_at(h, mismatch, ALL);
+    invalid_at(h, "\"kind\":\"core\",\"transactions\":[0]", ALL);
+    invalid_at(fine, mismatch, "");
+    assert_int_equal(ask_one(start, op, "RU"), REFUSED);
+    assert_int_equal(ask_one(start, op, "SER"), REFUSED);
+    /* one that fits says nothing about what else there was */
+    op = ROWS("value < 5", ",\"rows\":[[\"x\",1]]");
+    assert_int_equal(ask_one(start, op, "RU"), ACCEPTED);
+    assert_int_equal(ask_one(start, op, "SER"), UNSUPPORTED);
+    /* one that cannot be judged */
+    op = ROWS("f(value)", ",\"rows\":[[\"x\",1]]");
+    assert_int_equal(ask_one(start, op, "RU"), UNSUPPORTED);
+    assert_int_equal(ask_one(start, op, "SER"), UNSUPPORTED);
+    op = ROWS("f(value)", ",\"versions\":[[\"x\",1]]");
+    assert_int_equal(ask_one(start, op, "RU"), ACCEPTED);
+    assert_int_equal(ask_one(start, op, "SER"), UNSUPPORTED);
+    op = ROWS("f(value)", ",\"versions\":[[\"x\",7]]");
+    assert_int_equal(ask_one(start, op, "RU"), REFUSED);
+    /* the row was read, whatever the condition */
+    assert_int_equal(
+        ask_invalid(dirty, "SER", "\"kind\":\"core\",\"transactions\":[0,1]"),
+        ACCEPTED);
+    hf_history_free(h);
+    hf_history_free(fine);
+    hf_history_free(dirty);
+#undef ROWS
+}
+
 static void conditions_are_sql(void **state)
 {
     static const struct {
@@ -321,6 +424,8 @@ int main(void)
         cmocka_unit_test(sets_that_are_wrong_by_themselves),
         cmocka_unit_test(orders_are_judged_by_conditions),
         cmocka_unit_test(what_cannot_be_evaluated_is_not_guessed),
+        cmocka_unit_test(aggregates_are_not_guessed),
+        cmocka_unit_test(rows_without_a_version_set),
         cmocka_unit_test(conditions_are_sql),
         cmocka_unit_test(deep_conditions_do_not_overflow),
     };
