@@ -12,8 +12,8 @@
 /* The first line is an object with a field that only our lines have. */
 static int detect_text(const hf_input *in)
 {
-    static const char *const fields[] = {"holdfast", "ops", "initial",
-                                         "order", "serial"};
+    static const char *const fields[] = {"holdfast", "ops", "initial", "order",
+                                         "serial"};
     size_t length = in->length < 65536 ? in->length : 65536;
     int sure = 0;
     hf_json_in j;

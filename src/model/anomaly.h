@@ -65,7 +65,7 @@ typedef struct hf_anomaly_info {
     const char *const *aliases;
     bool cycle;
     const hf_level *forbidden_at; /* weakest levels, ended by LEVEL_COUNT */
-    const hf_level *partly_at; /* weakest that forbid some forms of it */
+    const hf_level *partly_at;    /* weakest that forbid some forms of it */
     const char *summary;          /* one line */
     const char *meaning;          /* a paragraph: what a user would see */
     const char *example;          /* smallest history, native JSON Lines */
