@@ -54,8 +54,12 @@ docs: all
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
+# PREFIX may differ from the one the build was set up with.
 install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@ninja -C $(BUILD) --quiet
 	@meson install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed into $(DESTDIR)$(PREFIX)"
 
 clean:
 	@rm -rf build build-asan build-fuzz
