@@ -331,30 +331,6 @@ static hf_store_end roll_back(hf_store *s, store_txn *t)
         .outcome = HF_ABORTED, .installed = kept, .snapshot = t->snapshot};
 }
 
-/* The short way: there is nothing to undo. */
-static hf_store_end plain_end(store_txn *t, hf_outcome outcome)
-{
-    t->running = false;
-    if (outcome == HF_ABORTED)
-        t->writes.n = 0;
-    return (hf_store_end){.outcome = outcome, .snapshot = t->snapshot};
-}
-
-static hf_store_end plain_commit(hf_store *s, store_txn *t)
-{
-    hf_store_end end;
-
-    if (!plain_certify(s, t))
-        return plain_end(t, HF_ABORTED);
-    end = plain_end(t, HF_COMMITTED);
-    if (t->writes.n > 0) {
-        plain_install(s, t);
-        end.installed = true;
-        end.stamp = s->clock;
-    }
-    return end;
-}
-
 hf_store_end hf_store_abort(hf_store *s, uint32_t session)
 {
     store_txn *t = &s->txns[session];
@@ -375,14 +351,10 @@ static hf_outcome answer(hf_store *s)
     return HF_COMMITTED;
 }
 
-hf_store_end hf_store_commit(hf_store *s, uint32_t session)
+static hf_store_end commit_carefully(hf_store *s, store_txn *t)
 {
-    store_txn *t = &s->txns[session];
     hf_store_end end = {.outcome = HF_COMMITTED, .snapshot = t->snapshot};
 
-    HF_ASSERT(t->running);
-    if (s->plain)
-        return plain_commit(s, t);
     if (s->delayed.n > 0)
         release_delayed(s);
     if (t->refused || !certify(s, t))
@@ -408,4 +380,12 @@ hf_store_end hf_store_commit(hf_store *s, uint32_t session)
             delay_rows(s, t);
     }
     return end;
+}
+
+hf_store_end hf_store_commit(hf_store *s, uint32_t session)
+{
+    store_txn *t = &s->txns[session];
+
+    HF_ASSERT(t->running);
+    return s->plain ? plain_commit(s, t) : commit_carefully(s, t);
 }

@@ -156,4 +156,40 @@ static inline void plain_install(hf_store *s, const store_txn *t)
     }
 }
 
+static inline uint32_t plain_begin(hf_store *s, store_txn *t)
+{
+    t->running = true;
+    t->filter = 0;
+    if (t->places.n > 0)
+        hf_map_release(&t->places);
+    t->writes.n = t->log.n = 0;
+    t->snapshot = s->clock;
+    t->read_snapshot = s->policy.snapshot ? t->snapshot : SEE_NEWEST;
+    return t->number = s->n_begun++;
+}
+
+/* There is nothing to undo. */
+static inline hf_store_end plain_end(store_txn *t, hf_outcome outcome)
+{
+    t->running = false;
+    if (outcome == HF_ABORTED)
+        t->writes.n = 0;
+    return (hf_store_end){.outcome = outcome, .snapshot = t->snapshot};
+}
+
+static inline hf_store_end plain_commit(hf_store *s, store_txn *t)
+{
+    hf_store_end end;
+
+    if (!plain_certify(s, t))
+        return plain_end(t, HF_ABORTED);
+    end = plain_end(t, HF_COMMITTED);
+    if (t->writes.n > 0) {
+        plain_install(s, t);
+        end.installed = true;
+        end.stamp = s->clock;
+    }
+    return end;
+}
+
 #endif

@@ -160,11 +160,10 @@ uint32_t hf_store_begin(hf_store *s, uint32_t session)
     store_txn *t = &s->txns[session];
 
     HF_ASSERT(session < s->n_sessions && !t->running);
+    if (s->plain)
+        return plain_begin(s, t);
     t->running = true;
     t->refused = t->inserts = false;
-    t->filter = 0;
-    if (t->places.n > 0)
-        hf_map_release(&t->places);
     t->number = s->n_begun++;
     t->writes.n = t->log.n = t->scans.n = t->rows.n = t->views.n = 0;
     t->replica = choose_site(s, session);

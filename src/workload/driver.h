@@ -68,8 +68,9 @@ typedef struct generator {
     uint64_t bits[N_BITS]; /* random numbers, made many at a time */
 } generator;
 
-/* The three workloads: run to the end (or until stopped). */
+/* The workloads: run to the end (or until stopped). */
 void hf_run_register(generator *g);
+void hf_run_rows(generator *g); /* the same, see rows.c */
 void hf_run_append(generator *g);
 void hf_run_predicate(generator *g);
 
@@ -85,6 +86,12 @@ void hf_client_clock(generator *g, uint32_t i);
 void hf_generate_keys(generator *g, uint32_t n);
 
 /* record.c */
+hf_value_id hf_record_nil(generator *g, uint32_t key);
+/* The history's name for what an operation read or wrote. */
+static inline hf_value_id value_of(generator *g, const hf_store_op *op)
+{
+    return op->id != HF_NONE ? op->id : hf_record_nil(g, op->key);
+}
 /* Adds the ended transaction of client i to the history. */
 void hf_record(generator *g, uint32_t i, hf_outcome outcome,
                const hf_store_end *end);

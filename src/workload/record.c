@@ -12,7 +12,7 @@
 
 /* ---- predicates ---------------------------------------------------------- */
 
-static hf_value_id nil_of(generator *g, uint32_t key)
+hf_value_id hf_record_nil(generator *g, uint32_t key)
 {
     if (g->nil.at[key] == HF_NONE)
         g->nil.at[key] = hf_builder_nil(g->b, key);
@@ -26,7 +26,7 @@ static hf_version_ref ref_of(generator *g, const hf_store_row *row)
     hf_version_ref ref = {row->id, HF_NONE};
 
     if (ref.value == HF_NONE)
-        ref.value = nil_of(g, row->key);
+        ref.value = hf_record_nil(g, row->key);
     if ((row->id == HF_NONE || !g->o->unique_values) && row->writer != HF_NONE)
         ref.writer = g->txn_of.at[row->writer];
     return ref;
@@ -115,11 +115,6 @@ static inline void record_commit(generator *g, hf_txn_id t, const client *c,
                     (serial_entry){end->stamp ? 2 * (uint64_t)end->stamp
                                               : 2 * (uint64_t)end->snapshot + 1,
                                    t});
-}
-
-static inline hf_value_id value_of(generator *g, const hf_store_op *op)
-{
-    return op->id != HF_NONE ? op->id : nil_of(g, op->key);
 }
 
 static void record_op(generator *g, uint32_t i, hf_txn_id t,
