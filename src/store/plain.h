@@ -174,7 +174,7 @@ static inline hf_store_end plain_end(store_txn *t, hf_outcome outcome)
     t->running = false;
     if (outcome == HF_ABORTED)
         t->writes.n = 0;
-    return (hf_store_end){.outcome = outcome, .snapshot = t->snapshot};
+    return (hf_store_end){outcome, false, t->snapshot, 0};
 }
 
 static inline hf_store_end plain_commit(hf_store *s, store_txn *t)
