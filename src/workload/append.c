@@ -13,7 +13,6 @@
 /* The history's name for the list that ends in version v. */
 static hf_value_id list_of(generator *g, uint32_t key, uint32_t v)
 {
-    HF_VEC(uint32_t) todo = {0};
     hf_value_id list = HF_NONE;
 
     while (v != HF_NONE) {
@@ -23,16 +22,15 @@ static hf_value_id list_of(generator *g, uint32_t key, uint32_t v)
             list = g->list_of.at[v];
             break;
         }
-        hf_vec_push(&todo, v);
+        hf_vec_push(&g->todo, v);
         v = hf_store_version_at(g->s, v)->base;
     }
-    while (todo.n > 0) {
-        v = todo.at[--todo.n];
+    while (g->todo.n > 0) {
+        v = g->todo.at[--g->todo.n];
         list =
             hf_builder_list(g->b, key, list, hf_store_version_at(g->s, v)->id);
         g->list_of.at[v] = list;
     }
-    hf_vec_release(&todo);
     return list;
 }
 

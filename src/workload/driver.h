@@ -64,6 +64,7 @@ typedef struct generator {
     /* append */
     uint32_t *slot_key, *slot_writes;
     HF_VEC(hf_value_id) list_of; /* by version; HF_NONE: not made yet */
+    HF_VEC(uint32_t) todo;       /* scratch */
 
     uint64_t bits[N_BITS]; /* random numbers, made many at a time */
 } generator;

@@ -438,6 +438,7 @@ static void stop(generator *g)
     hf_vec_release(&g->serials);
     hf_vec_release(&g->refs);
     hf_vec_release(&g->list_of);
+    hf_vec_release(&g->todo);
     hf_keys_release(&g->keys);
     hf_store_free(g->s);
 }

@@ -347,32 +347,90 @@ static hf_value_id state_at(const hf_history *h, hf_key_id key, uint64_t at)
     return v;
 }
 
-static void timestamps_explain_every_snapshot(void **state)
+/* Every read of a committed transaction, at snapshot isolation. */
+static void replay_snapshots(const hf_history *h)
 {
-    hf_generate_options o =
-        defaults(HF_WORKLOAD_REGISTER, HF_SNAPSHOT_ISOLATION);
-    hf_history *h;
-
-    (void)state;
-    o.transactions = 600;
-    o.keys = 10;
-    h = generate(&o);
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         if (h->txn_outcome[t] != HF_COMMITTED)
             continue;
         for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
             hf_key_id key = h->op_key[op];
-            hf_value_id own = written_by(h, t, key, op), v;
+            hf_value_id v;
 
             if (hf_op_kind_of(h, op) != HF_OP_READ)
                 continue;
-            v = own != HF_NONE ? own : state_at(h, key, h->cert.start_ts[t]);
+            v = written_by(h, t, key, op);
+            if (v == HF_NONE)
+                v = state_at(h, key, h->cert.start_ts[t]);
             if (v == HF_NONE)
                 assert_int_equal(h->value_type[h->op_value[op]], HF_NIL);
             else
                 assert_int_equal(h->op_value[op], v);
         }
     }
+}
+
+static void timestamps_explain_every_snapshot(void **state)
+{
+    /* many short transactions; some long ones; many sessions */
+    static const uint32_t shapes[][4] = {
+        {600, 8, 10, 10}, {60, 200, 60, 4}, {1000, 3, 30, 200}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+        hf_generate_options o =
+            defaults(HF_WORKLOAD_REGISTER, HF_SNAPSHOT_ISOLATION);
+        hf_history *h;
+
+        o.transactions = shapes[i][0];
+        o.max_ops = shapes[i][1];
+        o.keys = shapes[i][2];
+        o.sessions = shapes[i][3];
+        h = generate(&o);
+        replay_snapshots(h);
+        hf_history_free(h);
+    }
+}
+
+/* With intervals, or with aborts, other code makes the history. */
+static void the_long_way_tells_the_truth_as_well(void **state)
+{
+    hf_generate_options o =
+        defaults(HF_WORKLOAD_REGISTER, HF_SNAPSHOT_ISOLATION);
+    hf_history *h;
+
+    (void)state;
+    o.intervals = true;
+    o.keys = 10;
+    h = generate(&o);
+    replay_snapshots(h);
+    hf_history_free(h);
+    o.intervals = false;
+    o.abort_percent = 10;
+    h = generate(&o);
+    replay_snapshots(h);
+    hf_history_free(h);
+}
+
+/* The mix that was asked for, also where shares do not divide evenly. */
+static void the_mix_is_kept(void **state)
+{
+    hf_generate_options o = defaults(HF_WORKLOAD_REGISTER, HF_READ_COMMITTED);
+    unsigned reads = 0, writes = 0;
+    hf_history *h;
+
+    (void)state;
+    o.transactions = 20000;
+    o.read_percent = 33;
+    o.write_percent = 67;
+    o.rmw_percent = 0;
+    h = generate(&o);
+    for (hf_op_id op = 0; op < h->n_ops; op++) {
+        reads += hf_op_kind_of(h, op) == HF_OP_READ;
+        writes += hf_op_kind_of(h, op) == HF_OP_WRITE;
+    }
+    assert_int_equal(reads + writes, h->n_ops);
+    assert_in_range(100 * reads, 32 * h->n_ops, 34 * h->n_ops);
     hf_history_free(h);
 }
 
@@ -579,6 +637,8 @@ int main(void)
         cmocka_unit_test(keys_follow_their_distribution),
         cmocka_unit_test(the_serial_order_explains_every_read),
         cmocka_unit_test(timestamps_explain_every_snapshot),
+        cmocka_unit_test(the_long_way_tells_the_truth_as_well),
+        cmocka_unit_test(the_mix_is_kept),
         cmocka_unit_test(lists_are_prefixes_and_keys_rotate),
         cmocka_unit_test(clean_registers_are_valid),
         cmocka_unit_test(clean_lists_are_valid),
