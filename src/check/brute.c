@@ -133,7 +133,8 @@ static void judge(const hf_brute_case *c, hf_level level, hf_budget *budget,
     hf_brute_search_release(&s);
 }
 
-hf_status hf_brute_check(const hf_history *h, hf_level level, hf_budget *budget,
+hf_status hf_brute_check(const hf_history *h, hf_level level,
+                         const hf_check_options *options, hf_budget *budget,
                          hf_result **ret, hf_error *err)
 {
     uint32_t n = count_nodes(h);
@@ -141,6 +142,7 @@ hf_status hf_brute_check(const hf_history *h, hf_level level, hf_budget *budget,
     hf_brute_case c;
     hf_result *r;
 
+    (void)options;
     if (n <= HF_BRUTE_NODES) {
         hf_status st = hf_brute_case_init(&c, h, NULL, err);
 

@@ -6,6 +6,7 @@
 
 /* See hf_engine.check; budget may be NULL. */
 HF_MUST_USE hf_status hf_brute_check(const hf_history *h, hf_level level,
+                                     const hf_check_options *options,
                                      hf_budget *budget, hf_result **ret,
                                      hf_error *err);
 

@@ -9,12 +9,21 @@
 #include "history/history.h"
 #include "model/witness.h"
 
+/* How to judge; all zero is the default. */
+typedef struct hf_check_options {
+    unsigned assume;  /* HF_REST_*: what the user promises about the data */
+    unsigned threads; /* 0: as many as the machine has */
+    uint32_t most;    /* findings kept of each anomaly; 0: a default */
+} hf_check_options;
+
 typedef struct hf_engine {
     const char *name;    /* "brute" */
     const char *summary; /* one line */
     /* Fills a fresh result (caller frees with hf_result_free).  Fails only
-     * if the question makes no sense; limits give verdict unknown. */
-    hf_status (*check)(const hf_history *h, hf_level level, hf_budget *budget,
+     * if the question makes no sense; limits give verdict unknown.
+     * `options` may be NULL. */
+    hf_status (*check)(const hf_history *h, hf_level level,
+                       const hf_check_options *options, hf_budget *budget,
                        hf_result **ret, hf_error *err);
 } hf_engine;
 

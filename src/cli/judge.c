@@ -93,7 +93,7 @@ static hf_status ask(hf_job *job, const hf_engine *engine, hf_level level,
 
     (void)snprintf(what, sizeof what, "checking %s", hf_level_get(level)->name);
     hf_progress_begin(&job->cli->progress, what);
-    return engine->check(job->h, level, &job->cli->budget, ret, err);
+    return engine->check(job->h, level, NULL, &job->cli->budget, ret, err);
 }
 
 hf_status hf_job_judge(hf_job *job, hf_level level, hf_result **ret,

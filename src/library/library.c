@@ -164,7 +164,7 @@ hf_status hf_check(const hf_history *h, const char *level, const char *engine,
     st = hf_certificate_check(h, err);
     if (st != HF_OK)
         return st;
-    return e->check(h, found, begin_budget(&budget, limits), ret_r, err);
+    return e->check(h, found, NULL, begin_budget(&budget, limits), ret_r, err);
 }
 
 hf_verdict hf_result_verdict(const hf_result *r)

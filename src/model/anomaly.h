@@ -28,6 +28,8 @@ typedef enum hf_anomaly {
     HF_LOST_UPDATE,         /* N15 */
     HF_PHANTOM,             /* N16 */
     HF_UNEXPLAINED_ABORT,   /* N17 */
+    HF_OUTSIDE_SNAPSHOT,    /* N18: a read against recorded timestamps */
+    HF_CONCURRENT_WRITE,    /* N19: a write against recorded timestamps */
     /* cycles; -session and -realtime forms follow each other */
     HF_G0,
     HF_G0_SESSION,

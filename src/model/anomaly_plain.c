@@ -423,4 +423,53 @@ const hf_anomaly_info hf_anomaly_plain[HF_ANOMALY_PLAIN_COUNT] = {
             "escalation, gap locks, or schema changes elsewhere that "
             "invalidate running transactions.",
     },
+    {
+        .anomaly = HF_OUTSIDE_SNAPSHOT,
+        .name = "read outside snapshot",
+        .catalog = "N18",
+        .aliases = HF_NAMES("snapshot read violation", "EXT violation"),
+        .forbidden_at = HF_LEVELS(HF_SNAPSHOT_ISOLATION),
+        .partly_at = HF_NO_LEVELS,
+        .summary = "a read does not return the newest version committed "
+                   "before its transaction's recorded start",
+        .meaning =
+            "The database recorded when each transaction took its snapshot "
+            "and when it committed. By those times the transaction should "
+            "have seen another version: a newer one that was committed before "
+            "its start, or an older one because what it saw was committed "
+            "later. The verdict rests on the recorded timestamps.",
+        .example =
+            "{\"ops\":[[\"w\",\"x\",1]],\"start_ts\":1,\"commit_ts\":2}\n"
+            "{\"ops\":[[\"w\",\"x\",2]],\"start_ts\":3,\"commit_ts\":4}\n"
+            "{\"ops\":[[\"r\",\"x\",1]],\"start_ts\":5,\"commit_ts\":6}\n",
+        .remedy =
+            "First make sure that the timestamps are those the database used "
+            "for visibility (snapshot and commit, of one clock), not those of "
+            "a client. If they are, look at how a transaction chooses its "
+            "snapshot: commits that become visible before or after their "
+            "timestamp, replicas that lag, clocks that are not monotonic.",
+    },
+    {
+        .anomaly = HF_CONCURRENT_WRITE,
+        .name = "concurrent write",
+        .catalog = "N19",
+        .aliases = HF_NAMES("write conflict", "NOCONFLICT violation"),
+        .forbidden_at = HF_LEVELS(HF_SNAPSHOT_ISOLATION),
+        .partly_at = HF_NO_LEVELS,
+        .summary = "two transactions write one key and overlap by their "
+                   "recorded start and commit",
+        .meaning =
+            "The later of the two to commit started before the other had "
+            "committed, so its snapshot did not hold the version it "
+            "replaced: first-committer-wins should have aborted one of them. "
+            "The verdict rests on the recorded timestamps.",
+        .example =
+            "{\"ops\":[[\"w\",\"x\",1]],\"start_ts\":1,\"commit_ts\":3}\n"
+            "{\"ops\":[[\"w\",\"x\",2]],\"start_ts\":2,\"commit_ts\":4}\n",
+        .remedy =
+            "If the timestamps are the database's own, its conflict check "
+            "between writers is missing or looks at the wrong snapshot. An "
+            "application can protect itself with SELECT ... FOR UPDATE or a "
+            "version column checked in the UPDATE.",
+    },
 };

@@ -40,6 +40,19 @@ hf_verdict hf_witness_proves(hf_witness_kind kind)
     return HF_UNKNOWN;
 }
 
+const char *hf_rest_name(unsigned bit)
+{
+    static const char *const names[HF_REST_COUNT] = {
+        "per-key-linearizable", "per-key-sequential",  "writes-follow-reads",
+        "recorded-order",       "recorded-timestamps",
+    };
+
+    for (unsigned i = 0; i < HF_REST_COUNT; i++)
+        if (bit == 1u << i)
+            return names[i];
+    HF_BUG("not one assumption");
+}
+
 const char *hf_edge_kind_name(hf_edge_kind kind)
 {
     static const char *const names[HF_EDGE_KIND_COUNT] = {

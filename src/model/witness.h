@@ -69,8 +69,20 @@ typedef struct hf_source {
     hf_txn_id writer;
 } hf_source;
 
+/* What a verdict rests on besides the history itself: promises of the user
+ * (--assume), or the database's own order of transactions. */
+#define HF_REST_LINEARIZABLE (1u << 0) /* versions of a key keep real time */
+#define HF_REST_SEQUENTIAL (1u << 1)   /* ... and session order */
+#define HF_REST_READS (1u << 2)      /* a write comes after what its txn read */
+#define HF_REST_ORDER (1u << 3)      /* recorded serial order or commit times */
+#define HF_REST_TIMESTAMPS (1u << 4) /* recorded starts and commits */
+#define HF_REST_COUNT 5
+#define HF_REST_ASSUMABLE                                                      \
+    (HF_REST_LINEARIZABLE | HF_REST_SEQUENTIAL | HF_REST_READS)
+
 typedef struct hf_witness {
     hf_witness_kind kind;
+    unsigned rests; /* HF_REST_* */
     /* serial, commit, core: transactions.  snapshot: events, 2*t for the
      * start and 2*t+1 for the commit of transaction t. */
     uint32_t n_order;
@@ -92,6 +104,14 @@ typedef struct hf_finding {
     hf_witness witness;
 } hf_finding;
 
+/* How often an anomaly was found.  Operations: the places; cycles: the
+ * components of the dependency graph that have one. */
+typedef struct hf_group {
+    hf_anomaly anomaly;
+    uint64_t count;
+    bool at_least; /* the search was cut short */
+} hf_group;
+
 struct hf_result {
     hf_verdict verdict;
     hf_level level;
@@ -100,7 +120,9 @@ struct hf_result {
     hf_witness witness; /* of the verdict */
     uint32_t n_findings;
     hf_finding *findings; /* worst first; may be empty */
-    uint64_t worlds;      /* how many possibilities were tried */
+    uint32_t n_groups;
+    hf_group *groups; /* in the order of their first finding; may be empty */
+    uint64_t worlds;  /* how many possibilities were tried */
     double seconds;
     hf_arena arena; /* owns everything above */
 };
@@ -110,6 +132,8 @@ hf_result *hf_result_new(hf_level level, const char *engine);
 /* "valid" for kinds that prove validity, and so on. */
 hf_verdict hf_witness_proves(hf_witness_kind kind);
 
+/* "per-key-linearizable" for one bit of HF_REST_*. */
+const char *hf_rest_name(unsigned bit);
 const char *hf_edge_kind_name(hf_edge_kind kind);
 const char *hf_witness_kind_name(hf_witness_kind kind);
 const char *hf_verdict_name(hf_verdict verdict);

@@ -104,7 +104,8 @@ static void judge(const hf_history *h)
         hf_result *r = NULL;
 
         hf_budget_start(&budget);
-        if (hf_engine_at(0)->check(h, levels[i], &budget, &r, NULL) == HF_OK &&
+        if (hf_engine_at(0)->check(h, levels[i], NULL, &budget, &r, NULL) ==
+                HF_OK &&
             r->verdict != HF_UNKNOWN) {
             hf_claim claim = {r->verdict, r->level, r->witness};
             hf_verification v;

@@ -54,7 +54,7 @@ comparison compare_level(const hf_history *h, const hf_engine *engine,
     hf_json j;
 
     json->n = 0;
-    if (engine->check(h, level, NULL, &r, why) != HF_OK)
+    if (engine->check(h, level, NULL, NULL, &r, why) != HF_OK)
         return ENGINE_FAILED;
     *ret_verdict = r->verdict;
     hf_json_init(&j, json);

@@ -40,8 +40,8 @@ static hf_result *judge(const hf_history *h, hf_level level, hf_budget *budget)
     hf_result *r = NULL;
     hf_error err;
 
-    if (hf_engine_find(HF_STR("brute"))->check(h, level, budget, &r, &err) !=
-        HF_OK)
+    if (hf_engine_find(HF_STR("brute"))
+            ->check(h, level, NULL, budget, &r, &err) != HF_OK)
         fail_msg("%s", err.text);
     assert_int_equal(hf_witness_proves(r->witness.kind), r->verdict);
     return r;
@@ -349,7 +349,7 @@ static void mixing_lists_and_registers_is_bad_input(void **state)
 
     (void)state;
     assert_int_equal(hf_engine_find(HF_STR("brute"))
-                         ->check(h, HF_SERIALIZABLE, NULL, &r, &err),
+                         ->check(h, HF_SERIALIZABLE, NULL, NULL, &r, &err),
                      HF_ERR_INPUT);
     assert_null(r);
     assert_non_null(strstr(err.text, "mixes appends"));

@@ -85,7 +85,7 @@ static void expect(const char *name, const hf_history *h, hf_level level,
     assert_non_null(brute);
     if (expected == '?')
         return;
-    if (brute->check(h, level, NULL, &r, &err) != HF_OK)
+    if (brute->check(h, level, NULL, NULL, &r, &err) != HF_OK)
         fail_msg("%s: %s", name, err.text);
     got = r->verdict == HF_VALID ? '.' : r->verdict == HF_INVALID ? 'F' : '?';
     if (got != expected) {
@@ -227,7 +227,7 @@ static void check_class(const char *name, const char *example, hf_level level,
     hf_result *r = NULL;
     hf_error err;
 
-    assert_int_equal(brute->check(h, level, NULL, &r, &err), HF_OK);
+    assert_int_equal(brute->check(h, level, NULL, NULL, &r, &err), HF_OK);
     if (!finds(r, class)) {
         print_message("%s is not found as %s\n", name,
                       hf_anomaly_get(class)->name);

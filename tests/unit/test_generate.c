@@ -45,7 +45,7 @@ static hf_verdict judge(const hf_history *h, hf_level level)
     hf_error err;
 
     assert_non_null(brute);
-    if (brute->check(h, level, NULL, &r, &err) != HF_OK)
+    if (brute->check(h, level, NULL, NULL, &r, &err) != HF_OK)
         fail_msg("%s", err.text);
     verdict = r->verdict;
     hf_result_free(r);
