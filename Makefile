@@ -5,7 +5,7 @@ MESON_FLAGS ?=
 PROGRAM = $(BUILD)/holdfast
 
 .PHONY: all deps demo test check-fast bench lint asan fuzz soak live corpora \
-        install clean docs format
+        compare-elle install clean docs format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -47,6 +47,11 @@ soak: deps all
 
 corpora: deps all
 	@$(BUILD)/tests/corpora $(or $(DIR),../shared/corpora)
+
+compare-elle: deps all
+	@$(BUILD)/tests/elle_verdicts tests/data/elle-verdicts.tsv \
+	    $(or $(DIR),../shared/corpora) \
+	    $(or $(DIR),../shared/corpora)/INDEX.tsv
 
 docs: all
 	@scripts/generate-docs $(PROGRAM)

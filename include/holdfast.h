@@ -324,9 +324,11 @@ HF_API uint32_t hf_result_anomalies(const hf_result *r);
 /* The name of anomaly i, such as "G-single-item".  Static. */
 HF_API const char *hf_result_anomaly(const hf_result *r, uint32_t i);
 /* The JSON object of docs/json.md, which includes the witness; the report
- * for people.  Both are given back with hf_text_free(). */
+ * for people; a graph in the DOT language, for Graphviz.  All are given back
+ * with hf_text_free(). */
 HF_API char *hf_result_json(const hf_history *h, const hf_result *r);
 HF_API char *hf_result_text(const hf_history *h, const hf_result *r);
+HF_API char *hf_result_dot_text(const hf_history *h, const hf_result *r);
 HF_API void hf_text_free(char *text);
 
 /* Re-checks a witness (a JSON text as written by hf_result_json()) with the

@@ -53,6 +53,21 @@ static bool is_invalid_core(const hf_history *h, const uint8_t *kept,
     return invalid;
 }
 
+bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
+                      hf_level level, hf_budget *budget)
+{
+    uint8_t *kept = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
+    uint64_t worlds = 0;
+    bool invalid;
+
+    for (uint32_t i = 0; i < n; i++)
+        kept[txns[i]] = 1;
+    invalid =
+        n <= HF_BRUTE_NODES && is_invalid_core(h, kept, level, budget, &worlds);
+    hf_free(kept);
+    return invalid;
+}
+
 /* Leaves out one transaction after the other as long as the rest is invalid.
  * If the budget runs out the core is larger than it need be. */
 static void core_witness(const hf_history *h, hf_level level, hf_budget *budget,

@@ -294,4 +294,9 @@ typedef struct hf_brute_certain {
 void hf_brute_certain_edges(const hf_brute_case *c, const hf_level_info *level,
                             hf_brute_certain *ret);
 
+/* Are these transactions (at most HF_BRUTE_NODES) impossible at the level by
+ * themselves?  False as well if the budget ran out. */
+bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
+                      hf_level level, hf_budget *budget);
+
 #endif

@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+#include "check/cycle_name.h"
+
 typedef struct cycle {
     unsigned n;
     uint8_t nodes[HF_BRUTE_NODES];
@@ -77,27 +79,6 @@ static bool has_adjacent_anti(const cycle *x)
     return false;
 }
 
-static hf_anomaly name_of(const cycle *x)
-{
-    unsigned anti = count_anti(x);
-    bool item = count_kind(x, HF_EDGE_PRW) == 0;
-    hf_anomaly base;
-
-    if (anti == 0)
-        base = count_kind(x, HF_EDGE_WR) + count_kind(x, HF_EDGE_PWR) == 0
-                   ? HF_G0
-                   : HF_G1C;
-    else if (anti == 1)
-        base = item ? HF_G_SINGLE_ITEM : HF_G_SINGLE;
-    else if (!has_adjacent_anti(x))
-        base = item ? HF_G_NONADJACENT_ITEM : HF_G_NONADJACENT;
-    else
-        base = item ? HF_G2_ITEM : HF_G2;
-    if (count_kind(x, HF_EDGE_RT) > 0)
-        return (hf_anomaly)(base + 2);
-    return count_kind(x, HF_EDGE_SO) > 0 ? (hf_anomaly)(base + 1) : base;
-}
-
 /* ---- what a cycle proves ------------------------------------------------ */
 
 /* The path after the one rw of the cycle, from t2 back to t3, as letters: w
@@ -146,26 +127,13 @@ static bool is_prefix_cycle(const cycle *x)
     return true;
 }
 
-/* For two transactions: the read that is too old comes in a later operation
- * than the one that made the other visible. */
-static bool is_otv(const cycle *x)
-{
-    const hf_edge *wr, *rw;
-
-    if (x->n != 2 || count_anti(x) != 1)
-        return false;
-    rw = is_anti(x->edges[0].kind) ? &x->edges[0] : &x->edges[1];
-    wr = rw == &x->edges[0] ? &x->edges[1] : &x->edges[0];
-    return is_wr(wr->kind) && wr->to_op < rw->from_op;
-}
-
 static bool breaks_axiom(const cycle *x, unsigned axiom)
 {
     char path[HF_BRUTE_NODES + 1];
 
     if ((axiom & HF_AXIOM_PREFIX) && is_prefix_cycle(x))
         return true;
-    if ((axiom & HF_AXIOM_EARLIER_READ) && is_otv(x))
+    if ((axiom & HF_AXIOM_EARLIER_READ) && hf_cycle_is_otv(x->edges, x->n))
         return true;
     if (count_anti(x) != 1)
         return false;
@@ -189,7 +157,7 @@ static bool breaks_level(const cycle *x, const hf_level_info *level)
     case HF_SHAPE_AXIOM:
         return breaks_axiom(x, level->axiom);
     case HF_SHAPE_OTV:
-        return is_otv(x);
+        return hf_cycle_is_otv(x->edges, x->n);
     case HF_SHAPE_SINGLE:
         return anti == 1;
     case HF_SHAPE_ITEM:
@@ -201,107 +169,6 @@ static bool breaks_level(const cycle *x, const hf_level_info *level)
     default:
         return false;
     }
-}
-
-/* ---- aliases ------------------------------------------------------------ */
-
-/* The cycle as kinds in a row, begun at each edge in turn: does it read like
- * this?  Letters: W ww, R wr or pwr, A rw or prw, S so, T rt. */
-static bool reads_like(const cycle *x, const char *pattern)
-{
-    static const char letters[HF_EDGE_KIND_COUNT] = {
-        [HF_EDGE_WW] = 'W',  [HF_EDGE_WR] = 'R',  [HF_EDGE_RW] = 'A',
-        [HF_EDGE_PWR] = 'R', [HF_EDGE_PRW] = 'A', [HF_EDGE_SO] = 'S',
-        [HF_EDGE_RT] = 'T'};
-
-    if (strlen(pattern) != x->n)
-        return false;
-    for (unsigned start = 0; start < x->n; start++) {
-        unsigned i = 0;
-
-        while (i < x->n &&
-               letters[x->edges[(start + i) % x->n].kind] == pattern[i])
-            i++;
-        if (i == x->n)
-            return true;
-    }
-    return false;
-}
-
-static bool has_reader_only(const finder *f, const cycle *x)
-{
-    for (unsigned i = 0; i < x->n; i++) {
-        bool writes = false;
-
-        for (size_t k = 0; k < f->c->written.n; k++)
-            writes = writes || (f->c->written.at[k] >> x->nodes[i] & 1u);
-        if (!writes)
-            return true;
-    }
-    return false;
-}
-
-/* T2 rw T1 ww T2 on one key, or rw both ways. */
-static bool is_lost_update(const cycle *x)
-{
-    return (reads_like(x, "AW") || reads_like(x, "AA")) &&
-           x->edges[0].key == x->edges[1].key;
-}
-
-static const char *plain_alias(const finder *f, const cycle *x, hf_anomaly name)
-{
-    switch (name) {
-    case HF_G_SINGLE_ITEM:
-        if (is_lost_update(x))
-            return "lost update";
-        if (is_otv(x))
-            return "OTV";
-        if (reads_like(x, "AR"))
-            return "read skew";
-        return count_kind(x, HF_EDGE_WR) + count_kind(x, HF_EDGE_PWR) >= 2
-                   ? "causality violation"
-                   : NULL;
-    case HF_G_SINGLE:
-        return x->n == 2 ? "phantom" : NULL;
-    case HF_G_NONADJACENT_ITEM:
-        return reads_like(x, "ARAR") ? "long fork" : NULL;
-    case HF_G_NONADJACENT:
-        return reads_like(x, "ARAR") ? "predicate long fork" : NULL;
-    case HF_G2_ITEM:
-        if (is_lost_update(x))
-            return "lost update";
-        if (x->n == 2)
-            return "write skew";
-        return has_reader_only(f, x) ? "read-only anomaly" : NULL;
-    case HF_G2:
-        return x->n == 2 ? "predicate write skew" : NULL;
-    default:
-        return NULL;
-    }
-}
-
-/* The famous forms of session and real-time cycles; items only. */
-static const char *alias_of(const finder *f, const cycle *x, hf_anomaly name)
-{
-    static const struct {
-        hf_anomaly name;
-        const char *pattern, *alias;
-    } forms[] = {
-        {HF_G_SINGLE_ITEM_SESSION, "AS", "read-your-writes violation"},
-        {HF_G_SINGLE_ITEM_SESSION, "ARS", "monotonic-reads violation"},
-        {HF_G_SINGLE_ITEM_SESSION, "ASR", "monotonic-writes violation"},
-        {HF_G_SINGLE_ITEM_SESSION, "ARSR", "writes-follow-reads violation"},
-        {HF_G_NONADJACENT_ITEM_SESSION, "ASAS", "session long fork"},
-        {HF_G_SINGLE_ITEM_REALTIME, "AT", "stale read"},
-        {HF_G_SINGLE_REALTIME, "AT", "stale read"},
-        {HF_G_SINGLE_ITEM_REALTIME, "ATR", "causal reverse"},
-        {HF_G2_ITEM_REALTIME, "AAT", "two-ids"},
-    };
-
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (forms[i].name == name && reads_like(x, forms[i].pattern))
-            return forms[i].alias;
-    return plain_alias(f, x, name);
 }
 
 /* ---- search ------------------------------------------------------------- */
@@ -335,7 +202,8 @@ static bool is_known(const finder *f, const cycle *x)
 
         if (w->kind == HF_WITNESS_CYCLE && nodes_within(f->c, w, x))
             return true;
-        if (w->anomaly == HF_LOST_UPDATE && is_lost_update(x) &&
+        if (w->anomaly == HF_LOST_UPDATE &&
+            hf_cycle_is_lost_update(x->edges, x->n) &&
             is_op_of(f->c, x, w->ops[0]) && is_op_of(f->c, x, w->ops[2]))
             return true;
     }
@@ -344,10 +212,10 @@ static bool is_known(const finder *f, const cycle *x)
 
 static void keep(finder *f, const cycle *x)
 {
-    hf_anomaly name = name_of(x);
+    hf_anomaly name = hf_cycle_name(x->edges, x->n);
     hf_finding finding = {
         .anomaly = name,
-        .alias = alias_of(f, x, name),
+        .alias = hf_cycle_alias(f->c->h, x->edges, x->n),
         .witness = {.kind = HF_WITNESS_CYCLE, .anomaly = name}};
 
     finding.witness.n_edges = x->n;
@@ -404,7 +272,8 @@ static bool is_promising(const finder *f, unsigned n)
 static bool is_found(finder *f)
 {
     f->path.n = f->length;
-    return name_of(&f->path) == (hf_anomaly)(f->class + f->form) &&
+    return hf_cycle_name(f->path.edges, f->path.n) ==
+               (hf_anomaly)(f->class + f->form) &&
            breaks_level(&f->path, f->level) && !is_known(f, &f->path);
 }
 

@@ -31,4 +31,13 @@ typedef struct hf_engine {
 const hf_engine *hf_engine_at(unsigned index);
 const hf_engine *hf_engine_find(hf_str name);
 
+/* Asks the engine; NULL: each of the table in turn until one knows.  If none
+ * does the first answer stays: the later ones are for smaller histories, and
+ * say so. */
+HF_MUST_USE hf_status hf_engine_ask(const hf_engine *engine,
+                                    const hf_history *h, hf_level level,
+                                    const hf_check_options *options,
+                                    hf_budget *budget, hf_result **ret,
+                                    hf_error *err);
+
 #endif

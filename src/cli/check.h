@@ -11,10 +11,11 @@
 #include "model/level.h"
 
 typedef struct hf_check_settings {
-    const char *level, *from, *witness;
-    unsigned engine; /* 0, 1: auto, else 2 + the place in the table */
-    bool json, quiet;
-    hf_number max;
+    const char *level, *from, *witness, *dot;
+    const char *assume; /* names, parted by commas */
+    unsigned engine;    /* 0, 1: auto, else 2 + the place in the table */
+    bool json, quiet, ignore_certificate;
+    hf_number max, threads;
     hf_limits limits;
     unsigned color;
 } hf_check_settings;
@@ -29,9 +30,11 @@ typedef struct hf_job {
     bool auto_level;
     hf_level level;      /* unless auto_level; HF_LEVEL_COUNT: not known yet */
     const hf_history *h; /* NULL until it is loaded */
+    hf_check_options options;
 } hf_job;
 
-/* Asks the engine (auto: each in turn until one knows) and re-checks the
+/* Asks the engine (auto: each in turn until one knows; if none does, the
+ * first that was asked says why) and re-checks the
  * answer with verify.  A witness that verify refuses is a bug and ends the
  * program; one that could not be re-checked within the limits makes the
  * verdict unknown; one that verify cannot judge is noted on standard error.
@@ -40,7 +43,9 @@ HF_MUST_USE hf_status hf_job_judge(hf_job *job, hf_level level, hf_result **ret,
                                    hf_error *err);
 
 /* Prints a result the way the settings ask for. */
-void hf_job_print(const hf_job *job, hf_result *r);
+void hf_job_print(const hf_job *job, const hf_result *r);
+/* How many findings are shown, and so re-checked. */
+uint32_t hf_job_findings(const hf_job *job);
 /* Prints verdict unknown for a file that was not loaded. */
 void hf_job_print_unknown(const hf_job *job, const char *reason, hf_out *out);
 /* "FILE: " where there are several. */

@@ -11,7 +11,12 @@
 #include "base/json_out.h"
 #include "cli/check.h"
 #include "history/history.h"
+#include "history/promises.h"
 #include "report/report.h"
+
+/* Findings of one anomaly that an engine keeps if it is not told. */
+#define ENGINE_KEEPS 100
+#define MOST_THREADS 1024
 
 /* ---- the level ---------------------------------------------------------- */
 
@@ -86,38 +91,141 @@ static void note_other_levels(hf_job *job)
                     hf_level_get(job->level)->name);
 }
 
-/* ---- the witness file --------------------------------------------------- */
-
-static hf_status write_witness(const hf_job *job, const hf_result *r,
-                               hf_error *err)
+/* A session whose transactions overlap has no order.  Levels that do not use
+ * one can be judged all the same. */
+static hf_status check_sessions(hf_job *job, hf_error *err)
 {
-    const char *path = job->set->witness;
+    const hf_level_info *level =
+        job->auto_level ? NULL : hf_level_get(job->level);
+    hf_status st = hf_promises_check_sessions(job->h, err);
+
+    if (st == HF_OK)
+        return HF_OK;
+    if (!level || level->session_order || level->real_time ||
+        (job->options.assume & HF_REST_SEQUENTIAL)) {
+        hf_cli_place("could not use history", job->path, err);
+        return st;
+    }
+    hf_cli_place("history", job->path, err);
+    if (!job->set->quiet)
+        hf_cli_note(job->cli, "note: %s; %s does not use the order of sessions",
+                    err->text, level->name);
+    return HF_OK;
+}
+
+/* ---- assumptions -------------------------------------------------------- */
+
+/* What --assume may name; NULL after the last. */
+static const char *choose_assumption(unsigned index)
+{
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < HF_REST_COUNT; i++)
+        if ((HF_REST_ASSUMABLE & 1u << i) && found++ == index)
+            return hf_rest_name(1u << i);
+    return NULL;
+}
+
+static hf_status find_assumption(hf_str name, unsigned *ret, hf_error *err)
+{
+    char quoted[64], choices[160] = "";
+
+    for (unsigned i = 0; i < HF_REST_COUNT; i++) {
+        if ((HF_REST_ASSUMABLE & 1u << i) &&
+            hf_str_same_name(name, hf_str_of(hf_rest_name(1u << i)))) {
+            *ret |= 1u << i;
+            return HF_OK;
+        }
+    }
+    for (unsigned i = 0; choose_assumption(i); i++) {
+        size_t n = strlen(choices);
+
+        (void)snprintf(choices + n, sizeof choices - n, "%s%s",
+                       i > 0 ? ", " : "", choose_assumption(i));
+    }
+    return hf_fail(err, HF_ERR_USAGE,
+                   "option \"--assume\" expects one of %s, found \"%s\"",
+                   choices,
+                   hf_quote(quoted, sizeof quoted, name.ptr, name.len));
+}
+
+/* Names parted by commas. */
+static hf_status find_assumptions(const char *names, unsigned *ret, char *hint,
+                                  size_t hint_size, hf_error *err)
+{
+    hf_status st = HF_OK;
+
+    *ret = 0;
+    while (names && st == HF_OK) {
+        size_t n = strcspn(names, ",");
+
+        st = find_assumption((hf_str){names, n}, ret, err);
+        names = names[n] == ',' ? names + n + 1 : NULL;
+    }
+    if (st != HF_OK)
+        (void)snprintf(hint, hint_size,
+                       "several are written with commas: "
+                       "per-key-linearizable,writes-follow-reads");
+    return st;
+}
+
+/* ---- the witness and the graph ------------------------------------------ */
+
+typedef void (*content)(const hf_job *job, const hf_result *r, hf_out *out);
+
+static void put_witness(const hf_job *job, const hf_result *r, hf_out *out)
+{
+    hf_json j;
+
+    hf_json_init(&j, out);
+    hf_witness_write(job->h, r->level, r->verdict, &r->witness, &j);
+    hf_out_char(out, '\n');
+}
+
+static void put_dot(const hf_job *job, const hf_result *r, hf_out *out)
+{
+    hf_result_dot(job->h, r, hf_job_findings(job), out);
+}
+
+/* `what` is "witness" or "graph". */
+static hf_status write_file(const hf_job *job, const hf_result *r,
+                            const char *what, const char *path, content put,
+                            hf_error *err)
+{
     bool standard = strcmp(path, "-") == 0;
     hf_status st = HF_OK;
     hf_out file;
-    hf_json j;
     int fd;
 
-    if (r->verdict == HF_UNKNOWN) {
-        hf_cli_note(job->cli, "no witness written: the verdict is unknown");
-        return HF_OK;
-    }
     fd = standard ? STDOUT_FILENO
                   : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        return hf_fail(err, HF_ERR_IO, "could not write witness \"%s\": %s",
+        return hf_fail(err, HF_ERR_IO, "could not write %s \"%s\": %s", what,
                        path, strerror(errno));
     if (standard)
         hf_cli_flush(job->cli);
     hf_out_init_fd(&file, fd);
-    hf_json_init(&j, &file);
-    hf_witness_write(job->h, r->level, r->verdict, &r->witness, &j);
-    hf_out_char(&file, '\n');
+    put(job, r, &file);
     st = hf_out_close(&file, err);
     if (!standard && close(fd) != 0 && st == HF_OK)
         st = hf_fail(err, HF_ERR_IO, "%s", strerror(errno));
     if (st != HF_OK)
-        hf_error_context(err, "witness \"%s\"", path);
+        hf_error_context(err, "%s \"%s\"", what, path);
+    return st;
+}
+
+/* The files that were asked for. */
+static hf_status write_files(const hf_job *job, const hf_result *r,
+                             hf_error *err)
+{
+    hf_status st = HF_OK;
+
+    if (job->set->witness && r->verdict == HF_UNKNOWN)
+        hf_cli_note(job->cli, "no witness written: the verdict is unknown");
+    else if (job->set->witness)
+        st = write_file(job, r, "witness", job->set->witness, put_witness, err);
+    if (job->set->dot && st == HF_OK)
+        st = write_file(job, r, "graph", job->set->dot, put_dot, err);
     return st;
 }
 
@@ -142,13 +250,59 @@ static int check_level(hf_job *job)
     }
     hf_job_print(job, r);
     status = hf_exit_of_verdict(r->verdict);
-    if (job->set->witness) {
-        st = write_witness(job, r, &err);
-        if (st != HF_OK)
-            status = hf_cli_fail(job->cli, st, &err, NULL);
-    }
+    st = write_files(job, r, &err);
+    if (st != HF_OK)
+        status = hf_cli_fail(job->cli, st, &err, NULL);
     hf_result_free(r);
     return status;
+}
+
+/* With --ignore-certificate even one that contradicts the history does no
+ * harm. */
+static hf_status load(hf_job *job, const hf_format *format, hf_history **ret,
+                      hf_error *err)
+{
+    if (hf_cli_interrupted())
+        return HF_ERR_LIMIT;
+    if (job->set->ignore_certificate)
+        return hf_cli_load(job->cli, job->path, format, ret, err);
+    return hf_cli_load_to_judge(job->cli, job->path, format, ret, err);
+}
+
+/* The level is settled; h may be judged unless its sessions make no sense. */
+static int judge(hf_job *job, const hf_history *h)
+{
+    hf_error err;
+    hf_status st;
+
+    job->h = h;
+    if (job->level == HF_LEVEL_COUNT && !job->auto_level)
+        default_level(job);
+    note_other_levels(job);
+    st = check_sessions(job, &err);
+    if (st != HF_OK)
+        return hf_cli_fail(job->cli, st, &err,
+                           (job->options.assume & HF_REST_SEQUENTIAL)
+                               ? "per-key-sequential needs the order of "
+                                 "sessions"
+                               : "a level that does not use the order of "
+                                 "sessions, such as --level serializable, "
+                                 "can be checked");
+    return job->auto_level ? hf_job_auto(job) : check_level(job);
+}
+
+static int judge_without_certificate(hf_job *job, const hf_history *h)
+{
+    hf_history plain = *h; /* the columns are shared */
+    hf_error err;
+    hf_status st;
+
+    plain.cert = (hf_certificate){0};
+    st = hf_promises_check(&plain, &err);
+    if (st == HF_OK)
+        return judge(job, &plain);
+    hf_cli_place("could not use history", job->path, &err);
+    return hf_cli_fail(job->cli, st, &err, NULL);
 }
 
 static int check_file(hf_job *job, const hf_format *format)
@@ -161,10 +315,7 @@ static int check_file(hf_job *job, const hf_format *format)
 
     job->h = NULL;
     hf_cli_start(job->cli, &job->set->limits, last_words, job);
-    if (hf_cli_interrupted())
-        st = HF_ERR_LIMIT;
-    else
-        st = hf_cli_load_to_judge(job->cli, job->path, format, &h, &err);
+    st = load(job, format, &h, &err);
     if (st == HF_ERR_LIMIT) {
         hf_job_print_unknown(job,
                              hf_cli_interrupted()
@@ -175,17 +326,40 @@ static int check_file(hf_job *job, const hf_format *format)
     } else if (st != HF_OK) {
         status = hf_cli_fail(job->cli, st, &err, NULL);
     } else {
-        job->h = h;
-        if (job->level == HF_LEVEL_COUNT && !job->auto_level)
-            default_level(job);
-        note_other_levels(job);
-        status = job->auto_level ? hf_job_auto(job) : check_level(job);
+        status = job->set->ignore_certificate
+                     ? judge_without_certificate(job, h)
+                     : judge(job, h);
     }
     hf_cli_stop(job->cli);
     hf_history_free(h);
     job->h = NULL;
     job->level = asked;
     return status;
+}
+
+/* The names in the settings, and what does not go together. */
+static hf_status settle(const hf_check_settings *set, hf_job *job,
+                        const hf_format **ret_format, char *hint,
+                        size_t hint_size, hf_error *err)
+{
+    hf_status st =
+        hf_cli_format(set->from, false, ret_format, hint, hint_size, err);
+
+    if (st == HF_OK)
+        st = find_level(set->level, job, hint, hint_size, err);
+    if (st == HF_OK)
+        st = find_assumptions(set->assume, &job->options.assume, hint,
+                              hint_size, err);
+    if (st == HF_OK && (set->witness || set->dot) &&
+        (job->several || job->auto_level))
+        st = hf_fail(err, HF_ERR_USAGE,
+                     "option \"%s\" needs one file and one level",
+                     set->witness ? "--witness" : "--dot");
+    if (set->threads.given)
+        job->options.threads = (unsigned)set->threads.value;
+    if (set->max.given && set->max.value > ENGINE_KEEPS)
+        job->options.most = (uint32_t)set->max.value;
+    return st;
 }
 
 static int run(hf_cli *cli, const void *user, const hf_operands *operands)
@@ -195,15 +369,9 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     const hf_format *format;
     char hint[160] = "";
     hf_error err;
-    hf_status st =
-        hf_cli_format(set->from, false, &format, hint, sizeof hint, &err);
+    hf_status st = settle(set, &job, &format, hint, sizeof hint, &err);
     int status = HF_EXIT_VALID;
 
-    if (st == HF_OK)
-        st = find_level(set->level, &job, hint, sizeof hint, &err);
-    if (st == HF_OK && set->witness && (job.several || job.auto_level))
-        st = hf_fail(&err, HF_ERR_USAGE,
-                     "option \"--witness\" needs one file and one level");
     if (st != HF_OK)
         return hf_cli_fail(cli, st, &err, hint);
     job.color = hf_cli_color(set->color);
@@ -239,9 +407,32 @@ static const hf_option options[] = {
      .offset = offsetof(hf_check_settings, engine),
      .choices = hf_choose_engine,
      .summary = "who judges: auto, or one engine",
-     .detail = "brute is the textbook definition of every level by "
-               "enumeration, for up to 8 transactions.",
+     .detail = "graph is dependency graphs: any size, whenever the order of "
+               "versions is known or can be completed. brute is the textbook "
+               "definition of every level by enumeration, for up to 8 "
+               "transactions. auto asks each in turn until one knows.",
      .example = "--engine brute"},
+    {.name = "assume",
+     .argument = "NAMES",
+     .type = HF_OPTION_TEXT,
+     .offset = offsetof(hf_check_settings, assume),
+     .choices = choose_assumption,
+     .summary = "what the database promises about each key",
+     .detail = "Helps where the order of versions was not recorded; several "
+               "names are parted by commas. per-key-linearizable: versions "
+               "of a key keep real time; per-key-sequential: they keep the "
+               "order of each session; writes-follow-reads: a transaction's "
+               "version of a key comes after the one it read. A verdict "
+               "that rests on one of them says so, and an assumption that "
+               "the history contradicts is reported as cyclic versions.",
+     .example = "--assume per-key-linearizable"},
+    {.name = "ignore-certificate",
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(hf_check_settings, ignore_certificate),
+     .summary = "judge as if no certificate had been recorded",
+     .detail = "Version orders, timestamps and the expected order of the "
+               "database are left aside: only what clients saw counts.",
+     .example = "--ignore-certificate"},
     HF_ROW_FROM(hf_check_settings),
     HF_ROW_JSON(hf_check_settings),
     {.name = "witness",
@@ -253,6 +444,15 @@ static const hf_option options[] = {
      .detail = "For \"holdfast verify\". - is standard output.",
      .example = "--witness witness.json",
      .completes_files = true},
+    {.name = "dot",
+     .argument = "FILE",
+     .type = HF_OPTION_TEXT,
+     .offset = offsetof(hf_check_settings, dot),
+     .summary = "write the evidence as a graph for Graphviz",
+     .detail = "In the DOT language: \"dot -Tsvg FILE\" draws it. - is "
+               "standard output.",
+     .example = "--dot cycle.dot",
+     .completes_files = true},
     {.name = "max",
      .letter = 'm',
      .argument = "N",
@@ -261,7 +461,20 @@ static const hf_option options[] = {
      .min = 1,
      .max = UINT32_MAX,
      .summary = "show at most N anomalies (default: 5; with --json, all)",
+     .detail = "All are counted, by kind; those shown are the worst kinds and "
+               "of each kind the shortest, the first of each kind before the "
+               "second of another. Of one kind 100 are kept unless N is "
+               "larger.",
      .example = "--max 20"},
+    {.name = "threads",
+     .argument = "N",
+     .type = HF_OPTION_NUMBER,
+     .offset = offsetof(hf_check_settings, threads),
+     .min = 1,
+     .max = MOST_THREADS,
+     .summary = "use N threads (default: as many as there are cores)",
+     .detail = "The answer is the same whatever their number.",
+     .example = "--threads 1"},
     HF_ROW_TIME(hf_check_settings),
     HF_ROW_MEMORY(hf_check_settings),
     HF_ROW_COLOR(hf_check_settings),
@@ -284,6 +497,8 @@ static const hf_example examples[] = {
     {"holdfast check --witness proof.json run.jsonl && "
      "holdfast verify run.jsonl proof.json",
      "Keep the proof and have it checked independently"},
+    {"holdfast check --dot - -q run.jsonl | dot -Tsvg >cycle.svg",
+     "Draw the evidence"},
     {0},
 };
 

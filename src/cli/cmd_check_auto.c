@@ -11,6 +11,7 @@
 #include "base/json_out.h"
 #include "cli/help.h"
 #include "model/witness.h"
+#include "report/report.h"
 
 typedef enum state { OPEN, HOLDS, FAILS, UNKNOWN } state;
 
@@ -117,6 +118,17 @@ static void print_list(const table *t, const char *title, state wanted,
     hf_out_release(&names);
 }
 
+/* What any of the answers rests on. */
+static unsigned rests_of(const table *t)
+{
+    unsigned rests = 0;
+
+    for (unsigned l = 0; l < HF_LEVEL_COUNT; l++)
+        if (t->result[l] && t->result[l]->verdict != HF_UNKNOWN)
+            rests |= t->result[l]->witness.rests;
+    return rests;
+}
+
 static void print_text(const hf_job *job, const table *t)
 {
     hf_out *out = &job->cli->out;
@@ -127,6 +139,11 @@ static void print_text(const hf_job *job, const table *t)
     print_list(t, "weakest levels that fail:   ", FAILS, out);
     if (count(t, UNKNOWN) > 0)
         print_list(t, "unknown:                    ", UNKNOWN, out);
+    if (rests_of(t)) {
+        hf_out_text(out, "rests on ");
+        hf_rests_print(rests_of(t), out);
+        hf_out_char(out, '\n');
+    }
 }
 
 static void json_list(const table *t, const char *key, state wanted, hf_json *j)

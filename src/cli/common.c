@@ -11,6 +11,7 @@
 #include "check/check.h"
 #include "cli/limits.h"
 #include "history/certificate.h"
+#include "history/promises.h"
 #include "model/level.h"
 
 static bool dumb_terminal(void)
@@ -147,20 +148,30 @@ hf_status hf_cli_load(hf_cli *cli, const char *path, const hf_format *format,
     return st;
 }
 
+void hf_cli_place(const char *what, const char *path, hf_error *err)
+{
+    char quoted[80];
+
+    if (err->line != HF_NO_PLACE)
+        hf_error_context(err, "line %llu", (unsigned long long)err->line);
+    hf_error_context(err, "%s \"%s\"", what,
+                     hf_quote(quoted, sizeof quoted, path, strlen(path)));
+}
+
 hf_status hf_cli_load_to_judge(hf_cli *cli, const char *path,
                                const hf_format *format, hf_history **ret,
                                hf_error *err)
 {
     hf_history *h = NULL;
-    char quoted[80];
     hf_status st = hf_cli_load(cli, path, format, &h, err);
 
     if (st != HF_OK)
         return st;
-    st = hf_certificate_check(h, err);
+    st = hf_promises_check(h, err);
+    if (st == HF_OK)
+        st = hf_certificate_check(h, err);
     if (st != HF_OK) {
-        hf_error_context(err, "could not use history \"%s\"",
-                         hf_quote(quoted, sizeof quoted, path, strlen(path)));
+        hf_cli_place("could not use history", path, err);
         hf_history_free(h);
         return st;
     }

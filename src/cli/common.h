@@ -71,10 +71,14 @@ HF_MUST_USE hf_status hf_cli_format(const char *name, bool writing,
 HF_MUST_USE hf_status hf_cli_load(hf_cli *cli, const char *path,
                                   const hf_format *format, hf_history **ret,
                                   hf_error *err);
-/* The same, and its certificate must not contradict it. */
+/* The same, and neither it nor its certificate may contradict itself
+ * (history/promises.h, history/certificate.h). */
 HF_MUST_USE hf_status hf_cli_load_to_judge(hf_cli *cli, const char *path,
                                            const hf_format *format,
                                            hf_history **ret, hf_error *err);
+/* Puts `what`, the file and, if there is one, the line in front of an error
+ * about what a history says. */
+void hf_cli_place(const char *what, const char *path, hf_error *err);
 
 /* ---- words and choices -------------------------------------------------- */
 

@@ -18,8 +18,7 @@ int hf_exit_of_verdict(hf_verdict verdict)
     return verdict == HF_INVALID ? HF_EXIT_INVALID : HF_EXIT_UNKNOWN;
 }
 
-/* How many findings are shown, and so re-checked. */
-static uint32_t findings_wanted(const hf_job *job)
+uint32_t hf_job_findings(const hf_job *job)
 {
     if (job->set->max.given)
         return (uint32_t)job->set->max.value;
@@ -35,6 +34,7 @@ static void withdraw(hf_result *r, const char *reason)
     r->reason = hf_arena_text(&r->arena, reason, strlen(reason));
     r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
     r->n_findings = 0;
+    r->n_groups = 0;
 }
 
 /* One witness.  False if the limits did not allow it. */
@@ -64,9 +64,18 @@ static bool confirm(hf_job *job, hf_result *r, const hf_witness *w)
     HF_BUG(text);
 }
 
+/* Is it the witness that was confirmed already? */
+static bool is_same(const hf_witness *a, const hf_witness *b)
+{
+    return a->kind == b->kind && a->anomaly == b->anomaly &&
+           a->rests == b->rests && a->edges == b->edges && a->ops == b->ops &&
+           a->order == b->order && a->n_edges == b->n_edges &&
+           a->n_ops == b->n_ops && a->n_order == b->n_order;
+}
+
 static void recheck(hf_job *job, hf_result *r)
 {
-    uint32_t most = findings_wanted(job);
+    uint32_t most = hf_job_findings(job);
 
     if (r->verdict == HF_UNKNOWN)
         return;
@@ -77,6 +86,7 @@ static void recheck(hf_job *job, hf_result *r)
     }
     for (uint32_t i = 0; i < r->n_findings && i < most; i++) {
         if (r->findings[i].witness.kind != HF_WITNESS_NONE &&
+            !is_same(&r->findings[i].witness, &r->witness) &&
             !confirm(job, r, &r->findings[i].witness)) {
             r->n_findings = i; /* those before it are confirmed */
             return;
@@ -86,6 +96,7 @@ static void recheck(hf_job *job, hf_result *r)
 
 /* ---- asking ------------------------------------------------------------- */
 
+/* engine NULL: the best there is. */
 static hf_status ask(hf_job *job, const hf_engine *engine, hf_level level,
                      hf_result **ret, hf_error *err)
 {
@@ -93,7 +104,8 @@ static hf_status ask(hf_job *job, const hf_engine *engine, hf_level level,
 
     (void)snprintf(what, sizeof what, "checking %s", hf_level_get(level)->name);
     hf_progress_begin(&job->cli->progress, what);
-    return engine->check(job->h, level, NULL, &job->cli->budget, ret, err);
+    return hf_engine_ask(engine, job->h, level, &job->options,
+                         &job->cli->budget, ret, err);
 }
 
 hf_status hf_job_judge(hf_job *job, hf_level level, hf_result **ret,
@@ -101,20 +113,12 @@ hf_status hf_job_judge(hf_job *job, hf_level level, hf_result **ret,
 {
     unsigned choice = job->set->engine;
     hf_result *r = NULL;
-    hf_status st = HF_OK;
+    hf_status st;
 
-    if (choice >= 2) {
-        st = ask(job, hf_engine_at(choice - 2), level, &r, err);
-    } else {
-        for (unsigned i = 0; hf_engine_at(i); i++) {
-            hf_result_free(r);
-            r = NULL;
-            st = ask(job, hf_engine_at(i), level, &r, err);
-            if (st != HF_OK || r->verdict != HF_UNKNOWN ||
-                job->cli->budget.spent)
-                break;
-        }
-    }
+    st =
+        ask(job, choice >= 2 ? hf_engine_at(choice - 2) : NULL, level, &r, err);
+    if (st == HF_OK)
+        hf_result_arrange(r, hf_job_findings(job));
     if (st == HF_OK)
         recheck(job, r);
     hf_progress_erase(&job->cli->progress);
@@ -139,7 +143,7 @@ static void print_json(const hf_job *job, const hf_result *r, hf_out *out)
 
     hf_out_init_memory(&text);
     hf_json_init(&j, &text);
-    hf_result_write(job->h, r, &j);
+    hf_result_write_first(job->h, r, hf_job_findings(job), &j);
     HF_ASSERT(text.n > 0 && text.at[text.n - 1] == '}');
     hf_out_bytes(out, text.at, text.n - 1);
     text.n = 0;
@@ -153,27 +157,46 @@ static void print_json(const hf_job *job, const hf_result *r, hf_out *out)
     hf_out_release(&text);
 }
 
-void hf_job_print(const hf_job *job, hf_result *r)
+/* "... and 2 more anomalies; --max 7 shows all" */
+static void print_more(const hf_job *job, const hf_result *r, hf_out *out)
+{
+    hf_group_list groups = hf_result_groups(r);
+    uint32_t most = hf_job_findings(job);
+    uint32_t shown = r->n_findings < most ? r->n_findings : most;
+    uint64_t found = 0;
+    bool at_least = false;
+    char number[32];
+
+    for (size_t i = 0; i < groups.n; i++) {
+        found += groups.at[i].count;
+        at_least |= groups.at[i].at_least;
+    }
+    hf_vec_release(&groups);
+    if (found <= shown)
+        return;
+    hf_out_format(out, "\n... and %s%s more %s", at_least ? "at least " : "",
+                  hf_grouped(found - shown, number, sizeof number),
+                  hf_plural(found - shown, "anomaly", "anomalies"));
+    if (most < found) /* else they were not kept */
+        hf_out_format(out, "; --max %llu shows %s", (unsigned long long)found,
+                      at_least ? "more" : "all");
+    hf_out_char(out, '\n');
+}
+
+void hf_job_print(const hf_job *job, const hf_result *r)
 {
     hf_out *out = &job->cli->out;
-    uint32_t found = r->n_findings;
-    uint32_t most = findings_wanted(job);
 
     if (job->set->quiet)
         return;
-    if (found > most)
-        r->n_findings = most;
     if (job->set->json) {
         print_json(job, r, out);
-    } else {
-        hf_job_print_name(job, out);
-        hf_result_print(job->h, r, job->color, out);
-        if (found > most)
-            hf_out_format(
-                out, "\n... and %u more %s; --max %u shows all\n", found - most,
-                hf_plural(found - most, "anomaly", "anomalies"), found);
+        return;
     }
-    r->n_findings = found;
+    hf_job_print_name(job, out);
+    hf_result_print(job->h, r, hf_job_findings(job), job->color, out);
+    if (r->verdict == HF_INVALID)
+        print_more(job, r, out);
 }
 
 static void json_unknown(const hf_job *job, const char *reason, hf_out *out)
@@ -196,6 +219,9 @@ static void json_unknown(const hf_job *job, const char *reason, hf_out *out)
                          : NULL);
     hf_json_key(&j, "engine");
     hf_json_null(&j);
+    hf_json_key(&j, "groups");
+    hf_json_array(&j);
+    hf_json_end(&j);
     hf_json_key(&j, "anomalies");
     hf_json_array(&j);
     hf_json_end(&j);

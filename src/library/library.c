@@ -15,6 +15,7 @@
 #include "formats/format.h"
 #include "history/builder.h"
 #include "history/certificate.h"
+#include "history/promises.h"
 #include "model/special.h"
 #include "report/report.h"
 #include "verify/verify.h"
@@ -148,8 +149,7 @@ hf_counts hf_history_counts(const hf_history *h)
 hf_status hf_check(const hf_history *h, const char *level, const char *engine,
                    const hf_limits *limits, hf_result **ret_r, hf_error *err)
 {
-    const hf_engine *e =
-        engine ? hf_engine_find(hf_str_of(engine)) : hf_engine_at(0);
+    const hf_engine *e = engine ? hf_engine_find(hf_str_of(engine)) : NULL;
     hf_budget budget;
     hf_level found;
     hf_status st;
@@ -159,12 +159,17 @@ hf_status hf_check(const hf_history *h, const char *level, const char *engine,
     st = find_level(level, &found, err);
     if (st != HF_OK)
         return st;
-    if (!e)
+    if (engine && !e)
         return unknown_name(err, "engine", engine, NULL);
-    st = hf_certificate_check(h, err);
+    st = hf_promises_check(h, err);
+    if (st == HF_OK && hf_level_get(found)->session_order)
+        st = hf_promises_check_sessions(h, err);
+    if (st == HF_OK)
+        st = hf_certificate_check(h, err);
     if (st != HF_OK)
         return st;
-    return e->check(h, found, NULL, begin_budget(&budget, limits), ret_r, err);
+    return hf_engine_ask(e, h, found, NULL, begin_budget(&budget, limits),
+                         ret_r, err);
 }
 
 hf_verdict hf_result_verdict(const hf_result *r)
@@ -204,7 +209,16 @@ char *hf_result_text(const hf_history *h, const hf_result *r)
     hf_out out;
 
     hf_out_init_memory(&out);
-    hf_result_print(h, r, false, &out);
+    hf_result_print(h, r, UINT32_MAX, false, &out);
+    return to_text(&out);
+}
+
+char *hf_result_dot_text(const hf_history *h, const hf_result *r)
+{
+    hf_out out;
+
+    hf_out_init_memory(&out);
+    hf_result_dot(h, r, UINT32_MAX, &out);
     return to_text(&out);
 }
 

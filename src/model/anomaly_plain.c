@@ -428,8 +428,8 @@ const hf_anomaly_info hf_anomaly_plain[HF_ANOMALY_PLAIN_COUNT] = {
         .name = "read outside snapshot",
         .catalog = "N18",
         .aliases = HF_NAMES("snapshot read violation", "EXT violation"),
-        .forbidden_at = HF_LEVELS(HF_SNAPSHOT_ISOLATION),
-        .partly_at = HF_NO_LEVELS,
+        .forbidden_at = HF_NO_LEVELS,
+        .partly_at = HF_LEVELS(HF_SNAPSHOT_ISOLATION),
         .summary = "a read does not return the newest version committed "
                    "before its transaction's recorded start",
         .meaning =
@@ -454,8 +454,8 @@ const hf_anomaly_info hf_anomaly_plain[HF_ANOMALY_PLAIN_COUNT] = {
         .name = "concurrent write",
         .catalog = "N19",
         .aliases = HF_NAMES("write conflict", "NOCONFLICT violation"),
-        .forbidden_at = HF_LEVELS(HF_SNAPSHOT_ISOLATION),
-        .partly_at = HF_NO_LEVELS,
+        .forbidden_at = HF_NO_LEVELS,
+        .partly_at = HF_LEVELS(HF_SNAPSHOT_ISOLATION),
         .summary = "two transactions write one key and overlap by their "
                    "recorded start and commit",
         .meaning =

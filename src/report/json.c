@@ -1,5 +1,5 @@
 /* json.c: results and witnesses as JSON, in the form of docs/json.md. */
-#include "report/report.h"
+#include "report/words.h"
 
 #include "base/vec.h"
 
@@ -47,7 +47,37 @@ static void write_key(const hf_history *h, hf_key_id key, hf_json *j)
         hf_json_end(j);
 }
 
-/* `because`: with the sentence for people. */
+/* What a verdict rests on, if it is anything. */
+static void write_rests(unsigned rests, hf_json *j)
+{
+    if (rests == 0)
+        return;
+    hf_json_key(j, "rests");
+    hf_json_array(j);
+    for (unsigned i = 0; i < HF_REST_COUNT; i++)
+        if (rests & 1u << i)
+            hf_json_text(j, hf_rest_name(1u << i));
+    hf_json_end(j);
+}
+
+/* For people: the sentence and the places. */
+static void write_because(const hf_history *h, const hf_edge *e, hf_json *j)
+{
+    hf_out text;
+
+    hf_out_init_memory(&text);
+    hf_edge_print(h, e, &text);
+    hf_json_key(j, "because");
+    hf_json_str(j, hf_out_view(&text));
+    hf_out_release(&text);
+    if (h->txn_line) {
+        hf_json_key(j, "from_line");
+        hf_json_uint(j, h->txn_line[e->from]);
+        hf_json_key(j, "to_line");
+        hf_json_uint(j, h->txn_line[e->to]);
+    }
+}
+
 static void write_edge(const hf_history *h, const hf_edge *e, bool because,
                        hf_json *j)
 {
@@ -64,15 +94,8 @@ static void write_edge(const hf_history *h, const hf_edge *e, bool because,
     write_id(e->from_op, j);
     hf_json_key(j, "to_op");
     write_id(e->to_op, j);
-    if (because) {
-        hf_out text;
-
-        hf_out_init_memory(&text);
-        hf_edge_print(h, e, &text);
-        hf_json_key(j, "because");
-        hf_json_str(j, hf_out_view(&text));
-        hf_out_release(&text);
-    }
+    if (because)
+        write_because(h, e, j);
     hf_json_end(j);
 }
 
@@ -153,6 +176,7 @@ void hf_witness_write(const hf_history *h, hf_level level, hf_verdict verdict,
     write_head("witness", verdict, level, j);
     hf_json_key(j, "kind");
     hf_json_text(j, hf_witness_kind_name(w->kind));
+    write_rests(w->rests, j);
     write_proof(h, w, j);
     hf_json_end(j);
 }
@@ -179,26 +203,54 @@ static void write_txn(const hf_history *h, hf_txn_id t, hf_json *j)
     hf_json_end(j);
 }
 
+static void write_op(const hf_history *h, hf_op_id op, hf_json *j)
+{
+    hf_txn_id t = hf_op_txn(h, op);
+    hf_out text;
+
+    hf_out_init_memory(&text);
+    hf_op_print(h, op, &text);
+    hf_json_object(j);
+    hf_json_key(j, "id");
+    hf_json_uint(j, op);
+    hf_json_key(j, "transaction");
+    hf_json_uint(j, t);
+    hf_json_key(j, "text");
+    hf_json_str(j, hf_out_view(&text));
+    if (h->txn_line) {
+        hf_json_key(j, "line");
+        hf_json_uint(j, h->txn_line[t]);
+    }
+    hf_json_end(j);
+    hf_out_release(&text);
+}
+
 static void write_ops(const hf_history *h, const hf_witness *w, hf_json *j)
 {
     hf_json_key(j, "operations");
     hf_json_array(j);
-    for (uint32_t i = 0; i < w->n_ops; i++) {
-        hf_out text;
-
-        hf_out_init_memory(&text);
-        hf_op_print(h, w->ops[i], &text);
-        hf_json_object(j);
-        hf_json_key(j, "id");
-        hf_json_uint(j, w->ops[i]);
-        hf_json_key(j, "transaction");
-        hf_json_uint(j, hf_op_txn(h, w->ops[i]));
-        hf_json_key(j, "text");
-        hf_json_str(j, hf_out_view(&text));
-        hf_json_end(j);
-        hf_out_release(&text);
-    }
+    for (uint32_t i = 0; i < w->n_ops; i++)
+        write_op(h, w->ops[i], j);
     hf_json_end(j);
+}
+
+/* Of an anomaly without a cycle, where edges have no say. */
+static void write_explanation(const hf_history *h, const hf_witness *w,
+                              hf_json *j)
+{
+    uint32_t n = hf_sentence_count(w);
+    hf_out text;
+
+    if (n == 0)
+        return;
+    hf_out_init_memory(&text);
+    for (uint32_t i = 0; i < n; i++) {
+        hf_out_text(&text, i > 0 ? "; " : "");
+        hf_sentence_print(h, w, i, &text);
+    }
+    hf_json_key(j, "explanation");
+    hf_json_str(j, hf_out_view(&text));
+    hf_out_release(&text);
 }
 
 static void write_finding(const hf_history *h, const hf_finding *f, hf_json *j)
@@ -219,8 +271,30 @@ static void write_finding(const hf_history *h, const hf_finding *f, hf_json *j)
     hf_json_end(j);
     write_edges(h, &f->witness, true, j);
     write_ops(h, &f->witness, j);
+    write_explanation(h, &f->witness, j);
+    write_rests(f->witness.rests, j);
     hf_json_end(j);
     hf_vec_release(&txns);
+}
+
+static void write_groups(const hf_result *r, hf_json *j)
+{
+    hf_group_list groups = hf_result_groups(r);
+
+    hf_json_key(j, "groups");
+    hf_json_array(j);
+    for (size_t i = 0; i < groups.n; i++) {
+        hf_json_object(j);
+        hf_json_key(j, "name");
+        hf_json_text(j, hf_anomaly_get(groups.at[i].anomaly)->name);
+        hf_json_key(j, "count");
+        hf_json_uint(j, groups.at[i].count);
+        hf_json_key(j, "at_least");
+        hf_json_bool(j, groups.at[i].at_least);
+        hf_json_end(j);
+    }
+    hf_json_end(j);
+    hf_vec_release(&groups);
 }
 
 static void write_stats(const hf_history *h, const hf_result *r, hf_json *j)
@@ -240,6 +314,12 @@ static void write_stats(const hf_history *h, const hf_result *r, hf_json *j)
 
 void hf_result_write(const hf_history *h, const hf_result *r, hf_json *j)
 {
+    hf_result_write_first(h, r, UINT32_MAX, j);
+}
+
+void hf_result_write_first(const hf_history *h, const hf_result *r,
+                           uint32_t most, hf_json *j)
+{
     hf_json_object(j);
     write_head("result", r->verdict, r->level, j);
     if (r->verdict == HF_UNKNOWN && r->reason) {
@@ -248,9 +328,11 @@ void hf_result_write(const hf_history *h, const hf_result *r, hf_json *j)
     }
     hf_json_key(j, "engine");
     hf_json_text(j, r->engine);
+    write_rests(r->witness.rests, j);
+    write_groups(r, j);
     hf_json_key(j, "anomalies");
     hf_json_array(j);
-    for (uint32_t i = 0; i < r->n_findings; i++)
+    for (uint32_t i = 0; i < r->n_findings && i < most; i++)
         write_finding(h, &r->findings[i], j);
     hf_json_end(j);
     hf_json_key(j, "witness");

@@ -3,7 +3,7 @@
  * What comes from the input is made safe for a terminal and cut where it is
  * long: a person wants to recognize it, the JSON forms have all of it.
  */
-#include "report/report.h"
+#include "report/words.h"
 
 #include <inttypes.h>
 
@@ -110,12 +110,9 @@ void hf_value_print(const hf_history *h, hf_value_id v, hf_out *out)
 
 /* ---- operations ---------------------------------------------------------- */
 
-/* How a verb is used: "write", "writes", "wrote". */
-enum { BARE = 0, PRESENT, PAST, FORM_COUNT };
-
-static const char *verb(hf_op_kind kind, int form)
+const char *hf_verb(hf_op_kind kind, hf_verb_form form)
 {
-    static const char *const verbs[][FORM_COUNT] = {
+    static const char *const verbs[][HF_VERB_FORM_COUNT] = {
         [HF_OP_READ] = {"read", "reads", "read"},
         [HF_OP_WRITE] = {"write", "writes", "wrote"},
         [HF_OP_APPEND] = {"append", "appends", "appended"},
@@ -129,21 +126,21 @@ static const char *verb(hf_op_kind kind, int form)
     return verbs[kind][form];
 }
 
-static void print_key_is(const hf_history *h, hf_key_id key, hf_value_id v,
-                         hf_out *out)
+void hf_key_is_print(const hf_history *h, hf_key_id key, hf_value_id v,
+                     hf_out *out)
 {
     hf_key_print(h, key, out);
     hf_out_text(out, " = ");
     hf_value_print(h, v, out);
 }
 
-/* "write x = 1", "appends 3 to x", "incremented x by 5 to 15". */
-static void print_item(const hf_history *h, hf_op_id op, int form, hf_out *out)
+void hf_item_print(const hf_history *h, hf_op_id op, hf_verb_form form,
+                   hf_out *out)
 {
     hf_op_kind kind = hf_op_kind_of(h, op);
     hf_key_id key = h->op_key[op];
 
-    hf_out_text(out, verb(kind, form));
+    hf_out_text(out, hf_verb(kind, form));
     hf_out_char(out, ' ');
     if (kind == HF_OP_APPEND) {
         hf_value_print(h, h->op_value[op], out);
@@ -165,7 +162,7 @@ static void print_item(const hf_history *h, hf_op_id op, int form, hf_out *out)
         if (kind != HF_OP_DELETE)
             hf_out_text(out, " (result not recorded)");
     } else {
-        print_key_is(h, key, h->op_value[op], out);
+        hf_key_is_print(h, key, h->op_value[op], out);
     }
 }
 
@@ -182,7 +179,7 @@ static void print_rows(const hf_history *h, const hf_predicate *p, hf_out *out)
             return;
         }
         hf_out_text(out, i == 0 ? ": " : ", ");
-        print_key_is(h, h->value_key[v], v, out);
+        hf_key_is_print(h, h->value_key[v], v, out);
     }
 }
 
@@ -219,6 +216,11 @@ static void print_predicate(const hf_history *h, hf_op_id op, bool result,
     }
 }
 
+void hf_predicate_print(const hf_history *h, hf_op_id op, hf_out *out)
+{
+    print_predicate(h, op, false, out);
+}
+
 void hf_op_print(const hf_history *h, hf_op_id op, hf_out *out)
 {
     hf_op_kind kind = hf_op_kind_of(h, op);
@@ -232,7 +234,7 @@ void hf_op_print(const hf_history *h, hf_op_id op, hf_out *out)
     } else if (kind >= HF_OP_BEGIN) {
         hf_out_text(out, hf_op_kind_name(kind));
     } else {
-        print_item(h, op, BARE, out);
+        hf_item_print(h, op, HF_VERB_BARE, out);
     }
     if (flags & HF_OP_FOR_UPDATE)
         hf_out_text(out, " for update");
@@ -242,11 +244,9 @@ void hf_op_print(const hf_history *h, hf_op_id op, hf_out *out)
         hf_out_text(out, " (failed)");
 }
 
-/* ---- edges ---------------------------------------------------------------
- */
+/* ---- edges --------------------------------------------------------------- */
 
-/* The value of `key` that a read, predicate operation or increment saw. */
-static hf_value_id value_seen(const hf_history *h, hf_op_id op, hf_key_id key)
+hf_value_id hf_value_seen(const hf_history *h, hf_op_id op, hf_key_id key)
 {
     hf_op_kind kind = hf_op_kind_of(h, op);
     hf_predicate p;
@@ -293,7 +293,7 @@ static void print_reader(const hf_history *h, hf_txn_id t, hf_op_id op,
         hf_out_text(out, " reads ");
     }
     if (op != HF_NONE)
-        print_key_is(h, key, value_seen(h, op, key), out);
+        hf_key_is_print(h, key, hf_value_seen(h, op, key), out);
     else
         hf_key_print(h, key, out);
 }
@@ -305,7 +305,7 @@ static void print_writer(const hf_history *h, hf_txn_id t, hf_op_id op,
     hf_txn_print(h, t, out);
     hf_out_char(out, ' ');
     if (op != HF_NONE) {
-        print_item(h, op, PRESENT, out);
+        hf_item_print(h, op, HF_VERB_PRESENT, out);
     } else {
         hf_out_text(out, "writes ");
         hf_key_print(h, key, out);
@@ -333,7 +333,7 @@ static void print_overwrite(const hf_history *h, const hf_edge *e, hf_out *out)
         hf_out_text(out, kind == HF_OP_DELETE ? " deletes" : " overwrites");
         if (kind == HF_OP_WRITE && e->to_op != HF_NONE) {
             hf_out_text(out, " with ");
-            print_key_is(h, e->key, h->op_value[e->to_op], out);
+            hf_key_is_print(h, e->key, h->op_value[e->to_op], out);
         }
     }
 }
@@ -351,7 +351,8 @@ static void print_origin(const hf_history *h, const hf_edge *e, hf_out *out)
         hf_out_text(out, ", which ");
     hf_txn_print(h, e->from, out);
     hf_out_char(out, ' ');
-    hf_out_text(out, kind == HF_OP_INCREMENT ? "wrote" : verb(kind, PAST));
+    hf_out_text(out, kind == HF_OP_INCREMENT ? "wrote"
+                                             : hf_verb(kind, HF_VERB_PAST));
     if (kind == HF_OP_DELETE)
         hf_out_text(out, " it");
 }

@@ -5,6 +5,8 @@
  */
 #include "verify/certain.h"
 
+#include "verify/rests.h"
+
 bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t)
 {
     return op >= h->op_first[t] && op < h->op_first[t + 1];
@@ -79,13 +81,13 @@ static void meet_sources(spread *s, hf_txn_id t)
             hf_item_read read = hf_item_read_at(h, op, i);
             hf_txn_id writer;
 
-            if (s->own_stamp[read.key] == t)
-                continue;
+            /* a list shows others' elements before own ones, too */
             if ((v->facts.key_use[read.key] & HF_KEY_LIST) &&
                 h->value_type[read.value] == HF_LIST)
                 meet_list(s, read.value);
-            else if (hf_facts_origin(h, &v->facts, &read, &writer) ==
-                     HF_FROM_TXN)
+            else if (s->own_stamp[read.key] != t &&
+                     hf_facts_origin(h, &v->facts, &read, &writer) ==
+                         HF_FROM_TXN)
                 meet(s, writer);
         }
         if (hf_op_writes(h, op))
@@ -130,14 +132,34 @@ static void place_certificate(hf_verifier *v, hf_certain *c)
         return;
     c->certificate =
         hf_nones(v, v->facts.write_first[h->n_txns], sizeof(*c->certificate));
-    for (hf_key_id k = 0; k < h->n_keys; k++)
-        for (uint64_t i = h->cert.order_first[k];
-             i < h->cert.order_first[k + 1]; i++) {
-            uint32_t slot = hf_facts_slot(&v->facts, h->cert.order_txn[i], k);
+    c->key_placed = hf_zeros(v, h->n_keys, sizeof(*c->key_placed));
+}
 
-            if (slot != HF_NONE && c->certificate[slot] == HF_NONE)
-                c->certificate[slot] = (uint32_t)(i - h->cert.order_first[k]);
-        }
+/* The versions of one key, when it is first asked about. */
+static void place_key(const hf_certain *c, hf_key_id key)
+{
+    const hf_certificate *cert = &c->v->h->cert;
+    uint64_t first = cert->order_first[key];
+
+    c->key_placed[key] = true;
+    for (uint64_t i = first; i < cert->order_first[key + 1]; i++) {
+        uint32_t slot = hf_facts_slot(&c->v->facts, cert->order_txn[i], key);
+
+        if (slot != HF_NONE && c->certificate[slot] == HF_NONE)
+            c->certificate[slot] = (uint32_t)(i - first);
+    }
+}
+
+/* a and b are slots of key. */
+static bool before_by_certificate(const hf_certain *c, uint32_t a, uint32_t b,
+                                  hf_key_id key)
+{
+    if (!c->certificate)
+        return false;
+    if (!c->key_placed[key])
+        place_key(c, key);
+    return c->certificate[a] != HF_NONE && c->certificate[b] != HF_NONE &&
+           c->certificate[a] < c->certificate[b];
 }
 
 /* The longest list that t read of each key. */
@@ -168,6 +190,7 @@ static bool place_lists(hf_verifier *v, hf_certain *c)
     length = hf_zeros(v, h->n_values, sizeof(*length));
     c->longest = hf_nones(v, h->n_keys, sizeof(*c->longest));
     c->index = hf_nones(v, h->n_values, sizeof(*c->index));
+    c->met = hf_zeros(v, h->n_values, sizeof(*c->met));
     for (hf_value_id x = 0; x < h->n_values; x++)
         if (h->value_type[x] == HF_LIST)
             length[x] = 1 + (hf_list_parent(h, x) == HF_NONE
@@ -189,6 +212,8 @@ static bool place_lists(hf_verifier *v, hf_certain *c)
 bool hf_certain_build(hf_verifier *v, hf_certain *ret)
 {
     *ret = (hf_certain){.v = v};
+    if (v->w->rests)
+        ret->rests = hf_rests_new(v);
     if (!find_happened(v, ret))
         return false;
     place_certificate(v, ret);
@@ -263,28 +288,84 @@ static bool before_by_longest(const hf_certain *c, hf_txn_id first,
                               hf_txn_id second, hf_key_id key)
 {
     bool sure;
-    uint32_t a = list_place(c, first, key, &sure), b;
+    uint32_t a, b;
 
+    if (!(c->v->facts.key_use[key] & HF_KEY_LIST))
+        return false;
+    a = list_place(c, first, key, &sure);
     if (a == HF_NONE)
         return false;
     b = list_place(c, second, key, &sure);
     return sure && (b == HF_NONE || a < b);
 }
 
-/* The list has an element of `first`, and none of `second` before it. */
-static bool list_shows(const hf_certain *c, hf_value_id list, hf_txn_id first,
-                       hf_txn_id second)
+/* What a list shows, from its first element to its last. */
+#define MET_FIRST 1u  /* one of the two was met */
+#define MET_SECOND 2u /* the other was */
+#define MET_SHOWN 4u
+#define MET_DOUBT 8u /* it shows nothing */
+
+/* Does a list of key that shows it, without doubt, belong to somebody who
+ * happened?  Fills c->met of the key's lists with `next`, shorter ones first.
+ */
+typedef unsigned (*met_next)(const hf_certain *c, unsigned met,
+                             hf_value_id element, uint32_t first,
+                             uint32_t second);
+
+static bool some_list_shows(const hf_certain *c, hf_key_id key, met_next next,
+                            uint32_t first, uint32_t second)
 {
-    bool met = false;
+    const hf_history *h = c->v->h;
 
-    for (; list != HF_NONE; list = hf_list_parent(c->v->h, list)) {
-        hf_txn_id writer = c->v->facts.writer[hf_list_last(c->v->h, list)];
+    for (hf_value_id x = 0; x < h->n_values; x++) {
+        hf_value_id up;
 
-        if (writer == HF_SEVERAL || (met && writer == second))
-            return false;
-        met |= writer == first;
+        if (h->value_key[x] != key || h->value_type[x] != HF_LIST)
+            continue;
+        up = hf_list_parent(h, x);
+        c->met[x] = (uint8_t)next(c, up == HF_NONE ? 0 : c->met[up],
+                                  hf_list_last(h, x), first, second);
     }
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        for (hf_op_id op = h->op_first[t];
+             c->happened[t] && op < h->op_first[t + 1]; op++) {
+            hf_value_id value = h->op_value[op];
+
+            if (h->op_key[op] == key && hf_op_counts(h, op) &&
+                hf_op_reads_item(hf_op_kind_of(h, op)) && value != HF_NONE &&
+                h->value_type[value] == HF_LIST &&
+                (c->met[value] & (MET_SHOWN | MET_DOUBT)) == MET_SHOWN)
+                return true;
+        }
+        if ((t & 0xff) == 0 && hf_out_of_budget(c->v))
+            return false;
+    }
+    return false;
+}
+
+/* An element of `first` and none of `second` before it. */
+static unsigned met_writer(const hf_certain *c, unsigned met,
+                           hf_value_id element, uint32_t first, uint32_t second)
+{
+    hf_txn_id writer = c->v->facts.writer[element];
+
+    if (writer == HF_SEVERAL)
+        return MET_DOUBT;
+    if (writer == second)
+        return met | MET_SECOND;
+    if (writer == first)
+        return met | (met & MET_SECOND ? MET_DOUBT : MET_SHOWN);
     return met;
+}
+
+static unsigned met_element(const hf_certain *c, unsigned met,
+                            hf_value_id element, uint32_t first,
+                            uint32_t second)
+{
+    (void)c;
+    if (element == second && (met & MET_FIRST))
+        return met | MET_SHOWN;
+    return element == first ? met | MET_FIRST : met;
 }
 
 /* Any list read will do.  Asked only if the longest does not show it, which
@@ -292,31 +373,25 @@ static bool list_shows(const hf_certain *c, hf_value_id list, hf_txn_id first,
 static bool before_by_lists(const hf_certain *c, hf_txn_id first,
                             hf_txn_id second, hf_key_id key)
 {
-    const hf_history *h = c->v->h;
-
-    if (!(c->v->facts.key_use[key] & HF_KEY_LIST))
-        return false;
-    if (before_by_longest(c, first, second, key))
-        return true;
-    for (hf_txn_id t = 0; t < h->n_txns; t++)
-        for (hf_op_id op = h->op_first[t];
-             c->happened[t] && op < h->op_first[t + 1]; op++) {
-            hf_value_id value = h->op_value[op];
-
-            if (h->op_key[op] != key || !hf_op_counts(h, op) ||
-                !hf_op_reads_item(hf_op_kind_of(h, op)) || value == HF_NONE ||
-                h->value_type[value] != HF_LIST)
-                continue;
-            if (list_shows(c, value, first, second))
-                return true;
-            if (hf_out_of_budget(c->v))
-                return false;
-        }
-    return false;
+    return (c->v->facts.key_use[key] & HF_KEY_LIST) &&
+           some_list_shows(c, key, met_writer, first, second);
 }
 
-/* Does t certainly read the last version of some key from `source`? */
-static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source)
+bool hf_list_has_before(const hf_certain *c, hf_key_id key, hf_value_id first,
+                        hf_value_id second)
+{
+    if (!(c->v->facts.key_use[key] & HF_KEY_LIST) || first == second)
+        return false;
+    if (c->index[first] != HF_NONE && c->index[second] != HF_NONE &&
+        c->index[first] < c->index[second])
+        return true;
+    return some_list_shows(c, key, met_element, first, second);
+}
+
+/* Does t certainly read the last version of key (HF_NONE: of some key) from
+ * `source`? */
+static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
+                       hf_key_id key)
 {
     const hf_history *h = c->v->h;
 
@@ -327,8 +402,9 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source)
             hf_item_read read = hf_item_read_at(h, op, i);
             hf_txn_id writer;
 
-            /* the cheap question first: most reads are from elsewhere */
-            if (hf_facts_origin(h, &c->v->facts, &read, &writer) ==
+            /* the cheap questions first: most reads are from elsewhere */
+            if ((key == HF_NONE || read.key == key) &&
+                hf_facts_origin(h, &c->v->facts, &read, &writer) ==
                     HF_FROM_TXN &&
                 writer == source &&
                 hf_certain_source(c, t, op, read.key, &writer) &&
@@ -337,6 +413,22 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source)
         }
     }
     return false;
+}
+
+/* From what the level, or the witness, says of transactions. */
+static bool before_by_order(const hf_certain *c, hf_txn_id first,
+                            hf_txn_id second, hf_key_id key)
+{
+    const hf_verifier *v = c->v;
+
+    if (hf_reads_matter(v) &&
+        ((v->info->session_order && hf_session_before(v->h, first, second)) ||
+         (v->info->real_time && hf_time_before(v->h, first, second)) ||
+         reads_from(c, second, first, HF_NONE)))
+        return true;
+    return ((v->w->rests & HF_REST_READS) && c->happened[first] &&
+            reads_from(c, second, first, key)) ||
+           hf_rests_before(c, first, second, key);
 }
 
 bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
@@ -352,16 +444,10 @@ bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
     a = hf_facts_slot(&v->facts, first, key);
     if (a == HF_NONE || v->h->txn_outcome[first] == HF_ABORTED)
         return false;
-    if (c->certificate && c->certificate[a] != HF_NONE &&
-        c->certificate[b] != HF_NONE && c->certificate[a] < c->certificate[b])
-        return true;
-    if (before_by_lists(c, first, second, key))
-        return true;
-    if (!hf_reads_matter(v))
-        return false;
-    return (v->info->session_order && hf_session_before(v->h, first, second)) ||
-           (v->info->real_time && hf_time_before(v->h, first, second)) ||
-           reads_from(c, second, first);
+    return before_by_certificate(c, a, b, key) ||
+           before_by_longest(c, first, second, key) ||
+           before_by_order(c, first, second, key) ||
+           before_by_lists(c, first, second, key);
 }
 
 /* ---- conditions ---------------------------------------------------------- */

@@ -10,6 +10,9 @@
  *   - if T2 reads from T1, or follows it in session order or real time where
  *     the level has those, and both write x, then T1's version of x is the
  *     older one (else: a cycle of those edges, which the level forbids).
+ *
+ * The assumptions that the witness rests on (rests.h) leave fewer worlds:
+ * what is certain is certain in those.
  */
 #ifndef HF_CERTAIN_H
 #define HF_CERTAIN_H
@@ -21,10 +24,13 @@ typedef struct hf_certain {
     bool *happened;        /* per transaction */
     uint32_t *certificate; /* per slot: place in the key's order, or NONE;
                               NULL if the history has none */
+    bool *key_placed;      /* per key: its slots have been filled */
     /* lists: the longest list of each key read by one that happened, and
      * for each element its index in it */
     hf_value_id *longest;
     uint32_t *index;
+    uint8_t *met;           /* per list value: what it shows; scratch */
+    struct hf_rests *rests; /* kept by rests.c; NULL: there are none */
 } hf_certain;
 
 bool hf_certain_build(hf_verifier *v, hf_certain *ret);
@@ -49,6 +55,11 @@ bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
  * `second` in the version order of key.  Both write it. */
 bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
                          hf_key_id key);
+
+/* Some list of key, read by one that happened, has the element `first` before
+ * the element `second`. */
+bool hf_list_has_before(const hf_certain *c, hf_key_id key, hf_value_id first,
+                        hf_value_id second);
 
 /* The version that t installed of key satisfies the condition and the version
  * just before it, whichever that is, does not; or the reverse. */

@@ -371,6 +371,32 @@ static bool read_anomaly(form *f, hf_json_in *j)
                hf_quote(quoted, sizeof(quoted), name.ptr, name.len));
 }
 
+/* ["per-key-linearizable", ...] */
+static void read_rests(form *f, hf_json_in *j)
+{
+    char quoted[48];
+    hf_str name;
+
+    if (!hf_json_in_open(j, '['))
+        return;
+    while (hf_json_in_next_item(j)) {
+        unsigned bit = 0;
+
+        if (!hf_json_in_string(j, &name))
+            return;
+        while (bit < HF_REST_COUNT &&
+               !hf_str_eq(name, hf_str_of(hf_rest_name(1u << bit))))
+            bit++;
+        if (bit == HF_REST_COUNT) {
+            (void)hf_json_in_fail(
+                j, "unrecognized assumption \"%s\"",
+                hf_quote(quoted, sizeof(quoted), name.ptr, name.len));
+            return;
+        }
+        f->claim->witness.rests |= 1u << bit;
+    }
+}
+
 static bool read_schema(hf_json_in *j)
 {
     uint64_t n;
@@ -406,6 +432,8 @@ static void read_field(form *f, hf_json_in *j, hf_str key, bool inner)
         (void)read_kind(f, j);
     else if (hf_str_eq(key, HF_STR("anomaly")))
         (void)read_anomaly(f, j);
+    else if (hf_str_eq(key, HF_STR("rests")))
+        read_rests(f, j);
     else if (hf_str_eq(key, HF_STR("schema")))
         (void)read_schema(j);
     else if (!inner && hf_str_eq(key, HF_STR("witness")))

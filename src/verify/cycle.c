@@ -68,12 +68,25 @@ static hf_value_id version_read(const hf_verifier *v, hf_op_id op,
     return read.value;
 }
 
+/* A list has the element of the one before that of the other.  All elements of
+ * a transaction stand next to each other, so any two will do. */
+static bool elements_show(const hf_certain *c, const hf_edge *e)
+{
+    hf_value_id first = hf_op_written(c->v->h, e->from_op);
+    hf_value_id second = hf_op_written(c->v->h, e->to_op);
+
+    return first != HF_NONE && second != HF_NONE &&
+           c->v->facts.writer[first] == e->from &&
+           c->v->facts.writer[second] == e->to &&
+           hf_list_has_before(c, e->key, first, second);
+}
+
 static bool check_ww(const hf_certain *c, const hf_edge *e)
 {
     if (!writes_key(c->v->h, e->from_op, e->key) ||
         !writes_key(c->v->h, e->to_op, e->key))
         return refuse_edge(c->v, e, "its operations do not both write it");
-    if (!hf_certainly_before(c, e->from, e->to, e->key))
+    if (!hf_certainly_before(c, e->from, e->to, e->key) && !elements_show(c, e))
         return refuse_edge(c->v, e, "this version order is not certain");
     return true;
 }

@@ -23,14 +23,12 @@ bool hf_increment_adds_up(const hf_history *h, hf_op_id op)
            sum == h->value_data[inc.after];
 }
 
-uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
+uint32_t hf_extra_reads(const hf_history *h, hf_op_id op)
 {
     hf_op_kind kind = hf_op_kind_of(h, op);
 
     if (!hf_op_counts(h, op))
         return 0;
-    if (hf_op_reads_item(kind))
-        return h->op_value[op] != HF_NONE;
     if (kind == HF_OP_INCREMENT)
         return hf_op_increment(h, op).before != HF_NONE;
     if (hf_op_has_predicate(kind)) {
@@ -41,21 +39,17 @@ uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
     return 0;
 }
 
-hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i)
+hf_item_read hf_extra_read_at(const hf_history *h, hf_op_id op, uint32_t i)
 {
-    hf_op_kind kind = hf_op_kind_of(h, op);
-    hf_item_read r = {h->op_key[op], h->op_value[op], HF_NONE, op};
+    hf_predicate p;
+    hf_version_ref ref;
 
-    if (kind == HF_OP_INCREMENT) {
-        r.value = hf_op_increment(h, op).before;
-    } else if (hf_op_has_predicate(kind)) {
-        hf_predicate p = hf_op_predicate(h, op);
-        hf_version_ref ref =
-            i < p.n_versions ? p.versions[i] : p.results[i - p.n_versions];
-
-        r = (hf_item_read){h->value_key[ref.value], ref.value, ref.writer, op};
-    }
-    return r;
+    if (hf_op_kind_of(h, op) == HF_OP_INCREMENT)
+        return (hf_item_read){h->op_key[op], hf_op_increment(h, op).before,
+                              HF_NONE, op};
+    p = hf_op_predicate(h, op);
+    ref = i < p.n_versions ? p.versions[i] : p.results[i - p.n_versions];
+    return (hf_item_read){h->value_key[ref.value], ref.value, ref.writer, op};
 }
 
 uint32_t hf_facts_slot(const hf_facts *f, hf_txn_id t, hf_key_id key)
@@ -108,15 +102,16 @@ hf_op_id hf_own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op,
 }
 
 /* An increment that changes nothing: it cannot have read its own result, so
- * the writes of the value are gone through without it.  O(operations). */
-static hf_origin origin_of_increment(const hf_history *h,
+ * the writes of the value, if there are more, are gone through without it.
+ * O(operations). */
+static hf_origin origin_of_increment(const hf_history *h, const hf_facts *f,
                                      const hf_item_read *read,
                                      hf_txn_id *ret_writer)
 {
     bool initial = hf_value_is_initial(h, read->key, read->value);
     hf_txn_id found = HF_NONE;
 
-    for (hf_txn_id t = 0; t < h->n_txns; t++)
+    for (hf_txn_id t = 0; f->is_repeated[read->value] && t < h->n_txns; t++)
         for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
             if (op == read->op || !hf_op_writes(h, op) ||
                 hf_op_written(h, op) != read->value || found == t)
@@ -143,7 +138,7 @@ hf_origin hf_facts_origin(const hf_history *h, const hf_facts *f,
     if (f->key_use[read->key] & HF_KEY_BLIND)
         return HF_FROM_SEVERAL;
     if (hf_op_writes(h, read->op) && hf_op_written(h, read->op) == value)
-        return origin_of_increment(h, read, ret_writer);
+        return origin_of_increment(h, f, read, ret_writer);
     if (read->writer == HF_WRITER_INITIAL)
         return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
     if (f->key_use[read->key] & HF_KEY_LIST) {
@@ -167,21 +162,31 @@ hf_origin hf_facts_origin(const hf_history *h, const hf_facts *f,
 
 /* ---- building ------------------------------------------------------------ */
 
-/* Fills key_use and the flags; counts what is written. */
-static bool look_at_kinds(hf_verifier *v, uint64_t *ret_writes)
+/* Which kinds of operations there are; counts those that write. */
+static uint32_t look_at_kinds(const hf_history *h, uint64_t *ret_writes)
 {
-    const hf_history *h = v->h;
-    hf_facts *f = &v->facts;
+    uint32_t kinds = 0;
     uint64_t n = 0;
 
     for (hf_op_id op = 0; op < h->n_ops; op++) {
-        hf_op_kind kind = hf_op_kind_of(h, op);
+        kinds |= 1u << hf_op_kind_of(h, op);
+        n += hf_op_writes(h, op);
+    }
+    *ret_writes = n;
+    return kinds;
+}
 
-        f->has_predicates |= hf_op_has_predicate(kind);
+/* How each key is used.  Where there are only whole values that were
+ * recorded, nobody asks. */
+static bool look_at_keys(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
+
+    for (hf_op_id op = 0; op < h->n_ops; op++) {
         if (!hf_op_writes(h, op))
             continue;
-        n++;
-        if (kind == HF_OP_APPEND)
+        if (hf_op_kind_of(h, op) == HF_OP_APPEND)
             f->key_use[h->op_key[op]] |= HF_KEY_LIST;
         else
             f->key_use[h->op_key[op]] |= HF_KEY_WRITTEN;
@@ -190,7 +195,6 @@ static bool look_at_kinds(hf_verifier *v, uint64_t *ret_writes)
         if ((op & 0xfff) == 0 && hf_out_of_budget(v))
             return false;
     }
-    *ret_writes = n;
     return true;
 }
 
@@ -277,15 +281,31 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Most transactions write a few keys: those are put in one by one. */
+#define FEW 16
+
+static void sort_few(hf_facts *f, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first + 1; i < end; i++) {
+        pair moved = {f->write_key[i], f->write_op[i]};
+        uint32_t at = i;
+
+        for (; at > first && f->write_key[at - 1] > moved.key; at--) {
+            f->write_key[at] = f->write_key[at - 1];
+            f->write_op[at] = f->write_op[at - 1];
+        }
+        f->write_key[at] = moved.key;
+        f->write_op[at] = moved.op;
+    }
+}
+
 /* Sorts slots first .. end-1; `pairs` has room for them. */
 static void sort_writes(hf_facts *f, uint32_t first, uint32_t end, pair *pairs)
 {
-    bool sorted = true;
-
-    for (uint32_t i = first; i + 1 < end && sorted; i++)
-        sorted = f->write_key[i] < f->write_key[i + 1];
-    if (sorted)
+    if (end - first <= FEW) {
+        sort_few(f, first, end);
         return;
+    }
     for (uint32_t i = first; i < end; i++)
         pairs[i - first] = (pair){f->write_key[i], f->write_op[i]};
     qsort(pairs, end - first, sizeof(*pairs), by_key);
@@ -300,10 +320,15 @@ bool hf_facts_build(hf_verifier *v)
     const hf_history *h = v->h;
     hf_facts *f = &v->facts;
     uint64_t writes = 0;
-    uint32_t at = 0, longest = 0;
+    uint32_t at = 0, longest = 0, kinds;
 
     f->key_use = hf_zeros(v, h->n_keys, sizeof(*f->key_use));
-    if (!look_at_kinds(v, &writes) || !refuse_mixed_keys(v))
+    kinds = look_at_kinds(h, &writes);
+    for (unsigned kind = 0; kind < HF_OP_KIND_COUNT; kind++)
+        f->has_predicates |=
+            (kinds >> kind & 1) && hf_op_has_predicate((hf_op_kind)kind);
+    if ((kinds & (1u << HF_OP_APPEND | 1u << HF_OP_INCREMENT)) &&
+        (!look_at_keys(v) || !refuse_mixed_keys(v)))
         return false;
     f->writer = hf_nones(v, h->n_values, sizeof(*f->writer));
     f->repeated = HF_NONE;

@@ -16,7 +16,7 @@ struct hf_verifier;
 
 /* How a key is used, by transactions of any outcome. */
 #define HF_KEY_LIST (1u << 0)    /* elements are appended */
-#define HF_KEY_WRITTEN (1u << 1) /* written, inserted, deleted, incremented */
+#define HF_KEY_WRITTEN (1u << 1) /* otherwise; set where some are not */
 #define HF_KEY_BLIND (1u << 2)   /* incremented with no result recorded */
 
 typedef struct hf_facts {
@@ -70,12 +70,30 @@ typedef struct hf_item_read {
     hf_op_id op;
 } hf_item_read;
 
+/* For the kinds that have extra; use the two below. */
+uint32_t hf_extra_reads(const hf_history *h, hf_op_id op);
+hf_item_read hf_extra_read_at(const hf_history *h, hf_op_id op, uint32_t i);
+
 /* What an operation read: one item for reads (none if the result was not
  * recorded) and for increments with a result; for a predicate operation the
  * entries of its version set, then its rows (hf_look_at() tells them apart).
  */
-uint32_t hf_item_reads(const hf_history *h, hf_op_id op);
-hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op, uint32_t i);
+static inline uint32_t hf_item_reads(const hf_history *h, hf_op_id op)
+{
+    hf_op_kind kind = hf_op_kind_of(h, op);
+
+    if (hf_op_reads_item(kind))
+        return hf_op_counts(h, op) && h->op_value[op] != HF_NONE;
+    return hf_op_has_extra(kind) ? hf_extra_reads(h, op) : 0;
+}
+
+static inline hf_item_read hf_item_read_at(const hf_history *h, hf_op_id op,
+                                           uint32_t i)
+{
+    if (hf_op_has_extra(hf_op_kind_of(h, op)))
+        return hf_extra_read_at(h, op, i);
+    return (hf_item_read){h->op_key[op], h->op_value[op], HF_NONE, op};
+}
 
 /* Index into write_key / write_op, or HF_NONE if t does not write key. */
 uint32_t hf_facts_slot(const hf_facts *f, hf_txn_id t, hf_key_id key);

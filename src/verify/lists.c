@@ -14,7 +14,7 @@
  * O(values + appends), and at read-uncommitted a walk over the aborted
  * elements of each list that holds some.
  */
-#include "verify/world.h"
+#include "verify/rests.h"
 
 static void count_appends(hf_verifier *v, hf_world *w)
 {
@@ -174,6 +174,24 @@ static bool last_element(hf_verifier *v, const hf_world *w, hf_txn_id t,
     return true;
 }
 
+/* At read-uncommitted: whose version the list is, HF_SEVERAL if nobody's. */
+static hf_txn_id touched_by(const hf_verifier *v, const hf_world *w,
+                            hf_txn_id t, const hf_item_read *read)
+{
+    uint32_t end = w->seq_first[read->key + 1], at;
+    hf_txn_id owner;
+
+    if (v->h->value_type[read->value] != HF_LIST)
+        return HF_NONE;
+    if (w->list_dirty[read->value] == read->value)
+        return HF_SEVERAL;
+    at = w->seq_first[read->key] + w->list_match[read->value] - 1;
+    owner = w->seq_owner[at];
+    if (owner == t || (at + 1 < end && w->seq_owner[at + 1] == owner))
+        return HF_SEVERAL;
+    return owner;
+}
+
 bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
                         const hf_item_read *read, uint32_t own,
                         hf_txn_id *ret_source)
@@ -195,8 +213,11 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
                          hf_label_key(h, read->key).text);
     if (own > 0)
         return read_own(v, w, t, read, own);
-    if (!hf_reads_matter(v))
+    if (!hf_reads_matter(v)) {
+        if (v->w->rests & HF_REST_TOUCHES)
+            *ret_source = touched_by(v, w, t, read);
         return true;
+    }
     if (!is_list) {
         *ret_source = HF_NONE;
         return true;

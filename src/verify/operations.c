@@ -9,11 +9,14 @@
  *   dirty update         aborted append, committed append, list read
  *   future read          read, later write of the same transaction
  *   incompatible order   list read, list read
+ *   cyclic versions      pairs of reads and writes (versions.c)
  *   lost update          read, write of one; read, write of another
  *   phantom              predicate read, predicate read
  *   two versions         predicate operation
  *   result set mismatch  predicate operation
  *   semantic error       an increment that does not add up
+ *   outside snapshot     read, write seen or missed (stamps.c)
+ *   concurrent write     write, write (stamps.c)
  *
  * Each is a fact about every world, so what it needs to know about sources
  * must be certain (certain.h), and the reader must certainly have happened.
@@ -21,22 +24,12 @@
  *
  * Cost: O(operations + values), plus the length of the lists involved.
  */
-#include "verify/certain.h"
-
-#include "base/error.h"
-
-/* One operation of the witness. */
-typedef struct step {
-    hf_op_id op;
-    hf_txn_id t;
-    hf_key_id key;
-    hf_op_kind kind;
-} step;
+#include "verify/operations.h"
 
 typedef struct rule {
     hf_anomaly anomaly;
     uint32_t least, most; /* operations */
-    bool (*check)(const hf_certain *c, const step *s, uint32_t n);
+    bool (*check)(const hf_certain *c, const hf_step *s, uint32_t n);
     bool (*forbidden)(const hf_level_info *level);
 } rule;
 
@@ -71,21 +64,27 @@ static bool where_sets_repeat(const hf_level_info *level)
     return level->internal || level->shape == HF_SHAPE_SINGLE;
 }
 
+/* Snapshots are what recorded timestamps are about. */
+static bool with_snapshots(const hf_level_info *level)
+{
+    return level->shape == HF_SHAPE_SNAPSHOT;
+}
+
 /* ---- helpers ------------------------------------------------------------- */
 
-static bool no(const hf_certain *c, const char *why)
+bool hf_refuse_steps(const hf_certain *c, const char *why)
 {
     return hf_refuse(c->v, "the operations do not show %s: %s",
                      hf_anomaly_get(c->v->w->anomaly)->name, why);
 }
 
-static bool is_write(const hf_certain *c, const step *s)
+static bool is_write(const hf_certain *c, const hf_step *s)
 {
     return hf_op_writes(c->v->h, s->op);
 }
 
 /* The key of a pair of operations: at least one of them has one. */
-static hf_key_id key_of(const step *a, const step *b)
+static hf_key_id key_of(const hf_step *a, const hf_step *b)
 {
     return a->key != HF_NONE ? a->key : b->key;
 }
@@ -102,7 +101,7 @@ static bool is_list(const hf_certain *c, const hf_item_read *read)
 }
 
 /* A read of key by one that happened, with no own write of it before. */
-static bool reads_others(const hf_certain *c, const step *s, hf_key_id key,
+static bool reads_others(const hf_certain *c, const hf_step *s, hf_key_id key,
                          hf_item_read *ret)
 {
     return key != HF_NONE && c->happened[s->t] &&
@@ -164,7 +163,7 @@ static uint32_t from_end(const hf_history *h, hf_value_id list,
 
 /* ---- rules --------------------------------------------------------------- */
 
-static bool check_garbage(const hf_certain *c, const step *s, uint32_t n)
+static bool check_garbage(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     const hf_facts *f = &c->v->facts;
@@ -172,7 +171,7 @@ static bool check_garbage(const hf_certain *c, const step *s, uint32_t n)
 
     (void)n;
     if (!c->happened[s->t])
-        return no(c, "the reader did not certainly commit");
+        return hf_refuse_steps(c, "the reader did not certainly commit");
     for (uint32_t i = 0; i < reads; i++) {
         hf_item_read read = hf_item_read_at(h, s->op, i);
         hf_txn_id writer;
@@ -187,12 +186,12 @@ static bool check_garbage(const hf_certain *c, const step *s, uint32_t n)
             if (f->writer[hf_list_last(h, x)] == HF_NONE)
                 return true;
     }
-    return no(c, "somebody wrote what was read");
+    return hf_refuse_steps(c, "somebody wrote what was read");
 }
 
 /* The own elements in the list are those appended before, in order, at its
  * end. */
-static bool ends_with_own(const hf_certain *c, const step *read,
+static bool ends_with_own(const hf_certain *c, const hf_step *read,
                           hf_value_id list)
 {
     const hf_history *h = c->v->h;
@@ -211,7 +210,7 @@ static bool ends_with_own(const hf_certain *c, const step *read,
     return true;
 }
 
-static bool check_internal(const hf_certain *c, const step *s, uint32_t n)
+static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_key_id key = s[0].key;
@@ -220,20 +219,23 @@ static bool check_internal(const hf_certain *c, const step *s, uint32_t n)
     (void)n;
     if (s[0].t != s[1].t || !c->happened[s[0].t] || !is_write(c, &s[0]) ||
         !hf_read_of_key(h, s[1].op, key, &read))
-        return no(c, "expected an own write and a read of its key");
+        return hf_refuse_steps(c,
+                               "expected an own write and a read of its key");
     if (hf_own_write_before(h, s[1].t, s[1].op, key) != s[0].op)
-        return no(c, "the write is not the last one before the read");
+        return hf_refuse_steps(c,
+                               "the write is not the last one before the read");
     if (is_blind(c, key))
-        return no(c, "the key has increments without results");
+        return hf_refuse_steps(c, "the key has increments without results");
     if (c->v->facts.key_use[key] & HF_KEY_LIST)
-        return !ends_with_own(c, &(step){s[1].op, s[1].t, key, s[1].kind},
+        return !ends_with_own(c, &(hf_step){s[1].op, s[1].t, key, s[1].kind},
                               read.value) ||
-               no(c, "the list ends with the own appends");
+               hf_refuse_steps(c, "the list ends with the own appends");
     return hf_op_written(h, s[0].op) != read.value ||
-           no(c, "the read returns the own write");
+           hf_refuse_steps(c, "the read returns the own write");
 }
 
-static bool check_non_repeatable(const hf_certain *c, const step *s, uint32_t n)
+static bool check_non_repeatable(const hf_certain *c, const hf_step *s,
+                                 uint32_t n)
 {
     hf_item_read a, b;
     hf_key_id key = key_of(&s[0], &s[1]);
@@ -241,12 +243,14 @@ static bool check_non_repeatable(const hf_certain *c, const step *s, uint32_t n)
     (void)n;
     if (s[0].t != s[1].t || s[0].op >= s[1].op ||
         !reads_others(c, &s[0], key, &a) || !reads_others(c, &s[1], key, &b))
-        return no(c, "expected two reads of a key in one transaction, with "
-                     "no own write before them");
+        return hf_refuse_steps(
+            c, "expected two reads of a key in one transaction, with "
+               "no own write before them");
     if (hf_look_at_key(c->v, s[0].op, key) != HF_LOOK_ITEM ||
         hf_look_at_key(c->v, s[1].op, key) != HF_LOOK_ITEM)
-        return no(c, "a condition did not return the row");
-    return a.value != b.value || no(c, "both reads return the same value");
+        return hf_refuse_steps(c, "a condition did not return the row");
+    return a.value != b.value ||
+           hf_refuse_steps(c, "both reads return the same value");
 }
 
 static bool has_element_twice(const hf_certain *c, hf_value_id list)
@@ -262,7 +266,7 @@ static bool has_element_twice(const hf_certain *c, hf_value_id list)
     return false;
 }
 
-static bool check_duplicate(const hf_certain *c, const step *s, uint32_t n)
+static bool check_duplicate(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -271,23 +275,24 @@ static bool check_duplicate(const hf_certain *c, const step *s, uint32_t n)
     if (n == 1) {
         if (s->key == HF_NONE || !c->happened[s->t] ||
             !hf_read_of_key(h, s->op, s->key, &read) || !is_list(c, &read))
-            return no(c, "expected a list read by a transaction that "
-                         "certainly committed");
+            return hf_refuse_steps(c,
+                                   "expected a list read by a transaction that "
+                                   "certainly committed");
         return has_element_twice(c, read.value) ||
-               no(c, "no element is in the list twice");
+               hf_refuse_steps(c, "no element is in the list twice");
     }
     if (!h->unique_values)
-        return no(c, "unique values were not promised");
+        return hf_refuse_steps(c, "unique values were not promised");
     if (s[0].op == s[1].op || !is_write(c, &s[0]) || !is_write(c, &s[1]))
-        return no(c, "expected two writes");
+        return hf_refuse_steps(c, "expected two writes");
     value = hf_op_written(h, s[0].op);
     return (value != HF_NONE && h->value_type[value] != HF_NIL &&
             value == hf_op_written(h, s[1].op)) ||
-           no(c, "they do not write the same value of one key");
+           hf_refuse_steps(c, "they do not write the same value of one key");
 }
 
 /* For a list an own append before the read is no excuse. */
-static bool reads_dirty(const hf_certain *c, const step *s, hf_key_id key,
+static bool reads_dirty(const hf_certain *c, const hf_step *s, hf_key_id key,
                         hf_item_read *ret)
 {
     if (reads_others(c, s, key, ret))
@@ -296,7 +301,7 @@ static bool reads_dirty(const hf_certain *c, const step *s, hf_key_id key,
            is_list(c, ret);
 }
 
-static bool check_g1a(const hf_certain *c, const step *s, uint32_t n)
+static bool check_g1a(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -305,19 +310,20 @@ static bool check_g1a(const hf_certain *c, const step *s, uint32_t n)
     (void)n;
     if (!is_write(c, &s[0]) || h->txn_outcome[s[0].t] != HF_ABORTED ||
         !reads_dirty(c, &s[1], s[0].key, &read))
-        return no(c, "expected a write of an aborted transaction and a read "
-                     "of its key by another");
+        return hf_refuse_steps(
+            c, "expected a write of an aborted transaction and a read "
+               "of its key by another");
     value = hf_op_written(h, s[0].op);
     if (is_list(c, &read) ? from_end(h, read.value, value) == HF_NONE
                           : read.value != value)
-        return no(c, "the read does not return what was written");
+        return hf_refuse_steps(c, "the read does not return what was written");
     if (read.writer != HF_NONE && read.writer != s[0].t)
-        return no(c, "the version read is another one");
+        return hf_refuse_steps(c, "the version read is another one");
     return read.writer == s[0].t || only_aborted(c, s[0].key, value, s[1].t) ||
-           no(c, "the value may come from elsewhere");
+           hf_refuse_steps(c, "the value may come from elsewhere");
 }
 
-static bool check_g1b(const hf_certain *c, const step *s, uint32_t n)
+static bool check_g1b(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -328,19 +334,21 @@ static bool check_g1b(const hf_certain *c, const step *s, uint32_t n)
     if (!is_write(c, &s[0]) || !is_write(c, &s[1]) || s[0].t != s[1].t ||
         s[0].key != s[1].key || s[0].op >= s[1].op || s[2].t == s[0].t ||
         !reads_others(c, &s[2], s[0].key, &read))
-        return no(c, "expected two writes of a key by one transaction and a "
-                     "read by another");
+        return hf_refuse_steps(
+            c, "expected two writes of a key by one transaction and a "
+               "read by another");
     value = hf_op_written(h, s[0].op);
     if ((is_list(c, &read) ? hf_list_last(h, read.value) : read.value) != value)
-        return no(c, "the read does not return the first write");
+        return hf_refuse_steps(c, "the read does not return the first write");
     if (hf_facts_origin(h, &c->v->facts, &read, &writer) != HF_FROM_TXN ||
         writer != s[0].t)
-        return no(c, "the value may come from elsewhere");
+        return hf_refuse_steps(c, "the value may come from elsewhere");
     return !hf_facts_is_last(h, &c->v->facts, writer, value) ||
-           no(c, "the transaction's last write is what was read");
+           hf_refuse_steps(c, "the transaction's last write is what was read");
 }
 
-static bool check_dirty_update(const hf_certain *c, const step *s, uint32_t n)
+static bool check_dirty_update(const hf_certain *c, const hf_step *s,
+                               uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_key_id key = s[0].key;
@@ -352,17 +360,18 @@ static bool check_dirty_update(const hf_certain *c, const step *s, uint32_t n)
         h->txn_outcome[s[0].t] != HF_ABORTED || !c->happened[s[1].t] ||
         !c->happened[s[2].t] || !hf_read_of_key(h, s[2].op, key, &read) ||
         !is_list(c, &read))
-        return no(c, "expected an aborted append, a committed append and a "
-                     "list read");
+        return hf_refuse_steps(
+            c, "expected an aborted append, a committed append and a "
+               "list read");
     dirty = from_end(h, read.value, hf_op_written(h, s[0].op));
     clean = from_end(h, read.value, hf_op_written(h, s[1].op));
     if (dirty == HF_NONE || clean == HF_NONE || clean > dirty)
-        return no(c, "the list does not hold them in that order");
+        return hf_refuse_steps(c, "the list does not hold them in that order");
     return only_aborted(c, key, hf_op_written(h, s[0].op), s[2].t) ||
-           no(c, "the element may come from elsewhere");
+           hf_refuse_steps(c, "the element may come from elsewhere");
 }
 
-static bool check_future(const hf_certain *c, const step *s, uint32_t n)
+static bool check_future(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -372,14 +381,15 @@ static bool check_future(const hf_certain *c, const step *s, uint32_t n)
     (void)n;
     if (s[0].t != s[1].t || s[0].op >= s[1].op || !is_write(c, &s[1]) ||
         !reads_others(c, &s[0], s[1].key, &read))
-        return no(c, "expected a read and a later write of its key by the "
-                     "same transaction");
+        return hf_refuse_steps(
+            c, "expected a read and a later write of its key by the "
+               "same transaction");
     value = is_list(c, &read) ? hf_list_last(h, read.value) : read.value;
     if (value != hf_op_written(h, s[1].op))
-        return no(c, "the read does not return that write");
+        return hf_refuse_steps(c, "the read does not return that write");
     return (hf_facts_origin(h, &c->v->facts, &read, &writer) == HF_FROM_TXN &&
             writer == s[0].t) ||
-           no(c, "the value may come from elsewhere");
+           hf_refuse_steps(c, "the value may come from elsewhere");
 }
 
 /* ---- incompatible order -------------------------------------------------- */
@@ -417,7 +427,8 @@ static uint32_t kept_elements(const hf_certain *c, const hf_item_read *read,
     return n;
 }
 
-static bool check_incompatible(const hf_certain *c, const step *s, uint32_t n)
+static bool check_incompatible(const hf_certain *c, const hf_step *s,
+                               uint32_t n)
 {
     hf_item_read a, b;
     hf_value_id *left, *right;
@@ -428,18 +439,18 @@ static bool check_incompatible(const hf_certain *c, const step *s, uint32_t n)
         !hf_read_of_key(c->v->h, s[0].op, s[0].key, &a) ||
         !hf_read_of_key(c->v->h, s[1].op, s[0].key, &b) || !is_list(c, &a) ||
         !is_list(c, &b))
-        return no(c, "expected two list reads of one key");
+        return hf_refuse_steps(c, "expected two list reads of one key");
     n_left = kept_elements(c, &a, &left);
     n_right = kept_elements(c, &b, &right);
     for (uint32_t i = 0; i < n_left && i < n_right; i++)
         if (left[i] != right[i])
             return true;
-    return no(c, "one list is a prefix of the other");
+    return hf_refuse_steps(c, "one list is a prefix of the other");
 }
 
 /* ---- lost update, predicates --------------------------------------------- */
 
-static bool check_lost_update(const hf_certain *c, const step *s, uint32_t n)
+static bool check_lost_update(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     hf_key_id key = s[1].key;
     hf_txn_id first, second;
@@ -448,12 +459,14 @@ static bool check_lost_update(const hf_certain *c, const step *s, uint32_t n)
     if (s[0].t != s[1].t || s[2].t != s[3].t || s[0].t == s[2].t ||
         !is_write(c, &s[1]) || !is_write(c, &s[3]) || s[3].key != key ||
         !c->happened[s[0].t] || !c->happened[s[2].t])
-        return no(c, "expected a read and a write of a key by each of two "
-                     "transactions");
+        return hf_refuse_steps(
+            c, "expected a read and a write of a key by each of two "
+               "transactions");
     if (!hf_certain_source(c, s[0].t, s[0].op, key, &first) ||
         !hf_certain_source(c, s[2].t, s[2].op, key, &second))
-        return no(c, "it is not certain which versions were read");
-    return first == second || no(c, "they do not read the same version");
+        return hf_refuse_steps(c, "it is not certain which versions were read");
+    return first == second ||
+           hf_refuse_steps(c, "they do not read the same version");
 }
 
 /* A row returned by a that b looked at and did not return? */
@@ -472,14 +485,14 @@ static bool returns_more(const hf_certain *c, const hf_predicate *a, hf_op_id b)
     return false;
 }
 
-static bool is_set_read(const hf_history *h, const step *s)
+static bool is_set_read(const hf_history *h, const hf_step *s)
 {
     return s->kind >= HF_OP_PREDICATE_READ &&
            s->kind <= HF_OP_PREDICATE_DELETE && hf_op_counts(h, s->op) &&
            hf_op_predicate(h, s->op).has_result_set;
 }
 
-static bool check_phantom(const hf_certain *c, const step *s, uint32_t n)
+static bool check_phantom(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_predicate a, b;
@@ -487,43 +500,49 @@ static bool check_phantom(const hf_certain *c, const step *s, uint32_t n)
     (void)n;
     if (s[0].t != s[1].t || s[0].op >= s[1].op || !c->happened[s[0].t] ||
         !is_set_read(h, &s[0]) || !is_set_read(h, &s[1]))
-        return no(c, "expected two predicate operations of one transaction, "
-                     "with their results");
+        return hf_refuse_steps(
+            c, "expected two predicate operations of one transaction, "
+               "with their results");
     a = hf_op_predicate(h, s[0].op);
     b = hf_op_predicate(h, s[1].op);
     if (a.table != b.table || a.condition != b.condition)
-        return no(c, "they have different conditions");
+        return hf_refuse_steps(c, "they have different conditions");
     for (hf_op_id op = h->op_first[s[0].t]; op < s[1].op; op++)
         if (hf_op_writes(h, op))
-            return no(c, "the transaction wrote before the second");
+            return hf_refuse_steps(c,
+                                   "the transaction wrote before the second");
     return returns_more(c, &a, s[1].op) || returns_more(c, &b, s[0].op) ||
-           no(c, "neither leaves out a row that the other returns");
+           hf_refuse_steps(c,
+                           "neither leaves out a row that the other returns");
 }
 
 /* What is wrong with the sets of one predicate operation. */
-static bool check_sets(const hf_certain *c, const step *s, uint32_t n)
+static bool check_sets(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     hf_set_fault fault;
 
     (void)n;
     if (!c->happened[s->t] || !hf_op_has_predicate(s->kind))
-        return no(c, "expected a predicate operation by one that certainly "
-                     "committed");
+        return hf_refuse_steps(
+            c, "expected a predicate operation by one that certainly "
+               "committed");
     fault = hf_predicate_judge(c->v, s->op);
     if (fault == HF_SET_UNKNOWN)
         return hf_give_up(c->v, HF_ERR_UNSUPPORTED,
                           "the condition cannot be evaluated");
     return fault == (c->v->w->anomaly == HF_TWO_VERSIONS ? HF_SET_TWO_VERSIONS
                                                          : HF_SET_MISMATCH) ||
-           no(c, "nothing like that is wrong with its sets");
+           hf_refuse_steps(c, "nothing like that is wrong with its sets");
 }
 
-static bool check_arithmetic(const hf_certain *c, const step *s, uint32_t n)
+static bool check_arithmetic(const hf_certain *c, const hf_step *s, uint32_t n)
 {
     (void)n;
     if (!c->happened[s->t] || s->kind != HF_OP_INCREMENT)
-        return no(c, "expected an increment by one that certainly committed");
-    return !hf_increment_adds_up(c->v->h, s->op) || no(c, "it adds up");
+        return hf_refuse_steps(
+            c, "expected an increment by one that certainly committed");
+    return !hf_increment_adds_up(c->v->h, s->op) ||
+           hf_refuse_steps(c, "it adds up");
 }
 
 static const rule rules[] = {
@@ -536,11 +555,14 @@ static const rule rules[] = {
     {HF_DIRTY_UPDATE, 3, 3, check_dirty_update, from_read_committed},
     {HF_FUTURE_READ, 2, 2, check_future, from_read_committed},
     {HF_INCOMPATIBLE_ORDER, 2, 2, check_incompatible, everywhere},
+    {HF_CYCLIC_VERSIONS, 2, UINT32_MAX, hf_check_cyclic_versions, everywhere},
     {HF_LOST_UPDATE, 4, 4, check_lost_update, where_updates_stay},
     {HF_PHANTOM, 2, 2, check_phantom, where_sets_repeat},
     {HF_TWO_VERSIONS, 1, 1, check_sets, everywhere},
     {HF_RESULT_SET_MISMATCH, 1, 1, check_sets, everywhere},
     {HF_SEMANTIC_ERROR, 1, 1, check_arithmetic, everywhere},
+    {HF_OUTSIDE_SNAPSHOT, 2, 2, hf_check_outside_snapshot, with_snapshots},
+    {HF_CONCURRENT_WRITE, 2, 2, hf_check_concurrent_write, with_snapshots},
 };
 
 static const rule *find_rule(hf_anomaly anomaly)
@@ -556,7 +578,7 @@ bool hf_verify_operations(hf_verifier *v)
     const rule *r = find_rule(v->w->anomaly);
     const char *name = hf_anomaly_get(v->w->anomaly)->name;
     hf_certain c;
-    step steps[4];
+    hf_step *steps;
 
     if (!r)
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
@@ -566,12 +588,15 @@ bool hf_verify_operations(hf_verifier *v)
                          (unsigned)v->w->n_ops, name);
     if (!r->forbidden(v->info))
         return hf_refuse(v, "%s allows %s", v->info->name, name);
-    HF_ASSERT(r->most <= sizeof(steps) / sizeof(steps[0]));
+    if (r->forbidden == with_snapshots && !(v->w->rests & HF_REST_TIMESTAMPS))
+        return hf_refuse(v, "%s rests on %s, and the witness does not say so",
+                         name, hf_rest_name(HF_REST_TIMESTAMPS));
+    steps = hf_zeros(v, v->w->n_ops, sizeof(*steps));
     for (uint32_t i = 0; i < v->w->n_ops; i++) {
         hf_op_id op = v->w->ops[i];
 
-        steps[i] = (step){op, hf_op_txn(v->h, op), v->h->op_key[op],
-                          hf_op_kind_of(v->h, op)};
+        steps[i] = (hf_step){op, hf_op_txn(v->h, op), v->h->op_key[op],
+                             hf_op_kind_of(v->h, op)};
         if (!hf_op_counts(v->h, op))
             return hf_refuse(v, "operation %u failed and had no effect",
                              (unsigned)op);

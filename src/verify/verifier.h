@@ -19,7 +19,8 @@ typedef struct hf_verifier {
     hf_budget *budget; /* may be NULL */
     hf_facts facts;
     hf_arena arena;
-    hf_status status; /* HF_OK: accepted or refused */
+    struct hf_pages *pages; /* large arrays; kept by verify.c */
+    hf_status status;       /* HF_OK: accepted or refused */
     hf_verification *ret;
     hf_error *err;
 } hf_verifier;

@@ -7,6 +7,7 @@
  * value was written more than once.
  */
 #include "verify/reader.h"
+#include "verify/rests.h"
 
 static bool refuse_read(hf_verifier *v, hf_txn_id t, hf_key_id key,
                         const char *what)
@@ -115,6 +116,34 @@ static bool settle(hf_reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
     return true;
 }
 
+/* The same at read-uncommitted, where a read may come from anywhere: the
+ * version it touches if there is one, else HF_SEVERAL.  Only an assumption
+ * asks for it; then the witness must say which of several it was. */
+static bool settle_loosely(hf_reader *r, hf_txn_id t, uint32_t index,
+                           const hf_item_read *read, hf_txn_id *ret_source)
+{
+    hf_verifier *v = r->v;
+    const hf_source *entry = entry_of(v, read->op, index);
+    hf_txn_id writer;
+    hf_origin origin = hf_facts_origin(v->h, &v->facts, read, &writer);
+
+    if (origin == HF_FROM_NOBODY)
+        return refuse_read(v, t, read->key, "a value that nobody wrote");
+    if (!(v->w->rests & HF_REST_TOUCHES))
+        return true;
+    if (origin == HF_FROM_SEVERAL && !entry)
+        return refuse_read(v, t, read->key,
+                           "a value that several wrote, and the witness does "
+                           "not say which,");
+    if (origin == HF_FROM_SEVERAL)
+        writer = entry->writer;
+    if (writer == HF_NONE ||
+        (writer != t && r->w->place[writer] != HF_NONE &&
+         hf_facts_is_last(v->h, &v->facts, writer, read->value)))
+        *ret_source = writer;
+    return true;
+}
+
 /* A read after an own write; registers only. */
 static bool check_own(hf_reader *r, hf_txn_id t, const hf_item_read *read)
 {
@@ -188,13 +217,12 @@ static bool take_read(hf_reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
     } else if (hf_reads_matter(v)) {
         if (!settle(r, t, op, index, &read, &source))
             return false;
-    } else {
-        hf_txn_id ignored;
-
-        if (hf_facts_origin(v->h, &v->facts, &read, &ignored) == HF_FROM_NOBODY)
-            return refuse_read(v, t, read.key, "a value that nobody wrote");
+    } else if (!settle_loosely(r, t, index, &read, &source)) {
+        return false;
     }
-    return source == HF_SEVERAL || keep(r, t, &read, source, view);
+    if (source == HF_SEVERAL || (view && !hf_reads_matter(v)))
+        return true;
+    return keep(r, t, &read, source, view);
 }
 
 static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
@@ -298,12 +326,29 @@ static bool take_all(hf_reader *r)
     return true;
 }
 
+/* Only a condition can make more than one read of an operation. */
+static void make_room(hf_verifier *v, hf_world *w)
+{
+    const hf_history *h = v->h;
+
+    w->reads_grow = v->facts.has_predicates;
+    if (w->reads_grow)
+        return;
+    for (hf_op_id op = 0; op < h->n_ops; op++) {
+        hf_op_kind kind = hf_op_kind_of(h, op);
+
+        w->cap_reads += hf_op_reads_item(kind) || kind == HF_OP_INCREMENT;
+    }
+    w->reads = hf_zeros(v, w->cap_reads, sizeof(*w->reads));
+}
+
 static bool take_reads(hf_verifier *v, hf_world *w)
 {
     const hf_history *h = v->h;
     hf_reader r = {.v = v, .w = w};
     bool fine;
 
+    make_room(v, w);
     if (v->facts.has_predicates)
         hf_world_collect_writers(v, w);
     w->read_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
@@ -319,7 +364,8 @@ static bool take_reads(hf_verifier *v, hf_world *w)
 
 void hf_world_release(hf_world *w)
 {
-    hf_free(w->reads);
+    if (w->reads_grow)
+        hf_free(w->reads);
     w->reads = NULL;
     w->n_reads = w->cap_reads = 0;
 }
@@ -368,30 +414,68 @@ uint32_t hf_world_writer_from(const hf_world *w, hf_key_id key, int64_t place)
 
 /* ---- the rest ------------------------------------------------------------ */
 
+/* Moves on past the entries of key that are not in the world, to one that is,
+ * or, if `t` is next, past that. */
+static void move_on(const hf_verifier *v, const hf_world *w, hf_key_id key,
+                    hf_txn_id t, uint64_t *next)
+{
+    const hf_certificate *c = &v->h->cert;
+
+    for (; next[key] < c->order_first[key + 1]; next[key]++) {
+        hf_txn_id listed = c->order_txn[next[key]];
+
+        if (listed == t) {
+            next[key]++;
+            return;
+        }
+        if (w->place[listed] != HF_NONE &&
+            hf_facts_writes(&v->facts, listed, key))
+            return;
+    }
+}
+
+/* A version that did not come when it was next came before the one before. */
+static bool refuse_version(hf_verifier *v, const hf_world *w, hf_key_id key,
+                           uint64_t at)
+{
+    const hf_certificate *c = &v->h->cert;
+    hf_txn_id early = c->order_txn[at], late;
+
+    do
+        late = c->order_txn[--at];
+    while (w->place[late] == HF_NONE || !hf_facts_writes(&v->facts, late, key));
+    return hf_refuse(v,
+                     "the certificate puts %s before %s in the versions of "
+                     "key %s",
+                     hf_label_txn(v->h, late).text,
+                     hf_label_txn(v->h, early).text,
+                     hf_label_key(v->h, key).text);
+}
+
+/* Along the order, each version that is next in the certificate moves its key
+ * on; if one is left over, it came too early. */
 static bool keeps_certificate(hf_verifier *v, const hf_world *w)
 {
     const hf_history *h = v->h;
-    const hf_certificate *c = &h->cert;
+    const hf_facts *f = &v->facts;
+    uint64_t *next;
 
-    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++) {
-        hf_txn_id last = HF_NONE;
+    if (!h->cert.order_first)
+        return true;
+    next = hf_zeros(v, h->n_keys, sizeof(*next));
+    memcpy(next, h->cert.order_first, h->n_keys * sizeof(*next));
+    for (uint32_t i = 0; i < w->n; i++) {
+        hf_txn_id t = w->at[i];
 
-        for (uint64_t i = c->order_first[k]; i < c->order_first[k + 1]; i++) {
-            hf_txn_id t = c->order_txn[i];
-
-            if (w->place[t] == HF_NONE || !hf_facts_writes(&v->facts, t, k))
-                continue;
-            if (last != HF_NONE && w->place[t] < w->place[last])
-                return hf_refuse(v,
-                                 "the certificate puts %s before %s in "
-                                 "the versions of key %s",
-                                 hf_label_txn(h, last).text,
-                                 hf_label_txn(h, t).text,
-                                 hf_label_key(h, k).text);
-            last = t;
-        }
-        if ((k & 0xff) == 0 && hf_out_of_budget(v))
+        for (uint32_t s = f->write_first[t]; s < f->write_first[t + 1]; s++)
+            move_on(v, w, f->write_key[s], t, next);
+        if ((i & 0xff) == 0 && hf_out_of_budget(v))
             return false;
+    }
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        move_on(v, w, k, HF_NONE, next);
+        if (next[k] < h->cert.order_first[k + 1])
+            return refuse_version(v, w, k, next[k]);
     }
     return true;
 }

@@ -35,7 +35,8 @@ typedef struct hf_world {
     /* reads of others, per transaction (empty at read-uncommitted) */
     uint32_t *read_first;
     hf_world_read *reads;
-    size_t n_reads, cap_reads; /* heap: hf_world_release() */
+    size_t n_reads, cap_reads;
+    bool reads_grow; /* they are on the heap: hf_world_release() */
     /* the writers of each key, in order; see hf_world_collect_writers() */
     uint32_t *writer_first;
     hf_txn_id *writers;
@@ -85,7 +86,16 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
                         const hf_item_read *read, uint32_t own,
                         hf_txn_id *ret_source);
 
-/* The check of commit orders, in commit.c. */
+/* The check of commit orders, in commit.c; that they keep session order and
+ * real time is known. */
 bool hf_verify_commit(hf_verifier *v, hf_world *w);
+
+/* The short way (values.c).  True: every read returns the value current at its
+ * place, or at the start of its transaction with nobody else writing its keys
+ * since; the certificate and the promise of unique values are kept.  False:
+ * not known.  at, place and n must be filled, facts need not be there. */
+bool hf_values_run_serial(hf_verifier *v, const hf_world *w);
+bool hf_values_run_events(hf_verifier *v, const hf_world *w,
+                          const uint32_t *start);
 
 #endif

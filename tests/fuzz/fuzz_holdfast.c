@@ -17,6 +17,7 @@
 #include "formats/format.h"
 #include "history/binary.h"
 #include "history/certificate.h"
+#include "history/promises.h"
 #include "history/text.h"
 #include "verify/verify.h"
 
@@ -96,15 +97,16 @@ static void judge(const hf_history *h)
     static const hf_level levels[] = {HF_SERIALIZABLE, HF_CAUSAL,
                                       HF_STRICT_SNAPSHOT_ISOLATION};
 
-    if (h->n_txns > 5 || h->n_ops > 24 ||
+    if (h->n_txns > 5 || h->n_ops > 24 || hf_promises_check(h, NULL) != HF_OK ||
         hf_certificate_check(h, NULL) != HF_OK)
         return;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) {
         hf_budget budget = {.seconds = 0.05};
         hf_result *r = NULL;
 
         hf_budget_start(&budget);
-        if (hf_engine_at(0)->check(h, levels[i], NULL, &budget, &r, NULL) ==
+        if (hf_engine_at((unsigned)i / 3)
+                    ->check(h, levels[i % 3], NULL, &budget, &r, NULL) ==
                 HF_OK &&
             r->verdict != HF_UNKNOWN) {
             hf_claim claim = {r->verdict, r->level, r->witness};

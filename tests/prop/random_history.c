@@ -22,10 +22,30 @@ typedef struct mode {
     bool sessions;           /* a view contains the session's own past */
     bool duplicates;         /* values repeat */
     bool predicates;         /* half of the reads have a condition */
+    bool rmw;                /* what is written was read before */
     unsigned abort, unknown; /* percent */
 } mode;
 
+const random_taste random_any = {.fixtures = 25,
+                                 .few = 40,
+                                 .predicates = 20,
+                                 .lists = 35,
+                                 .certificates = 30,
+                                 .complete = 50,
+                                 .unique = 10};
+
+const random_taste random_items = {.fixtures = 20,
+                                   .few = 30,
+                                   .weak = 40,
+                                   .lists = 40,
+                                   .certificates = 60,
+                                   .complete = 75,
+                                   .rmw = 20,
+                                   .last_read = 60,
+                                   .unique = 15};
+
 typedef struct store {
+    const random_taste *taste;
     hf_rng *r;
     tiny_history *t;
     mode mode;
@@ -42,7 +62,7 @@ typedef struct store {
     int last_writer[TINY_KEYS]; /* committed or not; -1: nobody */
 } store;
 
-static mode random_mode(hf_rng *r)
+static mode random_mode(const random_taste *taste, hf_rng *r)
 {
     static const unsigned weights[VIEW_COUNT] = {25, 15, 30, 23, 7};
     unsigned pick = hf_rng_below(r, 100), v = 0;
@@ -58,9 +78,14 @@ static mode random_mode(hf_rng *r)
     m.check_reads = hf_rng_chance(r, 25);
     m.sessions = hf_rng_chance(r, 60);
     m.duplicates = hf_rng_chance(r, 25);
-    m.predicates = hf_rng_chance(r, 20);
+    m.predicates = hf_rng_chance(r, taste->predicates);
     m.abort = hf_rng_chance(r, 40) ? 20 : 0;
     m.unknown = hf_rng_chance(r, 35) ? 25 : 0;
+    m.rmw = taste->rmw > 0 && hf_rng_chance(r, taste->rmw);
+    if (taste->weak > 0 && hf_rng_chance(r, taste->weak)) {
+        m.view = hf_rng_chance(r, 40) ? VIEW_PREFIX : VIEW_CAUSAL;
+        m.atomic = m.per_read = m.check_reads = m.duplicates = false;
+    }
     return m;
 }
 
@@ -239,6 +264,14 @@ static void read_predicate(store *s, int txn, tiny_op *op)
     }
 }
 
+static bool has_touched(const tiny_txn *x, int key)
+{
+    for (int i = 0; i < x->n_ops; i++)
+        if (x->ops[i].key == key && !x->ops[i].failed)
+            return true;
+    return false;
+}
+
 static void run_op(store *s, int txn)
 {
     tiny_txn *x = &s->t->txns[txn];
@@ -253,6 +286,11 @@ static void run_op(store *s, int txn)
         if (hf_rng_chance(s->r, 3))
             op.value = TINY_UNRECORDED;
     } else {
+        if (s->mode.rmw && !has_touched(x, key) && x->n_ops + 1 < TINY_OPS) {
+            read_key(s, txn, key, &op);
+            x->ops[x->n_ops++] = op;
+            op = (tiny_op){0};
+        }
         write_key(s, txn, key, &op);
         if (!op.failed)
             s->last_writer[key] = txn;
@@ -338,11 +376,31 @@ static void run(store *s)
     }
 }
 
+/* One more transaction, which reads all lists as they are now. */
+static void read_all_lists(store *s)
+{
+    tiny_txn *x = &s->t->txns[s->t->n_txns];
+
+    *x = (tiny_txn){.session = -1, .begin = s->clock + 1, .end = s->clock + 2};
+    for (int k = 0; k < s->t->n_keys; k++) {
+        tiny_op *op = &x->ops[x->n_ops];
+
+        if (!s->t->is_list[k])
+            continue;
+        *op = (tiny_op){.kind = HF_OP_READ_LIST, .key = k, .value = TINY_NIL};
+        for (int i = 0; i < s->n_commits; i++)
+            add_items(&s->t->txns[s->commits[i]], k, op);
+        x->n_ops++;
+    }
+    if (x->n_ops > 0)
+        s->t->n_txns++;
+}
+
 /* ---- what is recorded ---------------------------------------------------- */
 
 static void record_certificate(store *s)
 {
-    unsigned keep = hf_rng_chance(s->r, 50) ? 100 : 60;
+    unsigned keep = hf_rng_chance(s->r, s->taste->complete) ? 100 : 60;
 
     for (int k = 0; k < s->t->n_keys; k++)
         for (int i = 0; i < s->n_commits; i++)
@@ -410,12 +468,14 @@ static void plan(store *s)
     uint32_t n_sessions = 1 + hf_rng_below(s->r, 4);
     bool own = hf_rng_chance(s->r, 20);
 
-    t->n_txns = hf_rng_chance(s->r, 40) ? 2 + (int)hf_rng_below(s->r, 2)
-                                        : 4 + (int)hf_rng_below(s->r, 3);
+    t->n_txns = hf_rng_chance(s->r, s->taste->few)
+                    ? 2 + (int)hf_rng_below(s->r, 2)
+                    : 4 + (int)hf_rng_below(s->r, 3);
     t->n_keys = 1 + (int)hf_rng_below(s->r, TINY_KEYS);
-    t->unique = hf_rng_chance(s->r, 10);
+    t->unique = hf_rng_chance(s->r, s->taste->unique);
     for (int k = 0; k < t->n_keys; k++) {
-        t->is_list[k] = !s->mode.predicates && hf_rng_chance(s->r, 35);
+        t->is_list[k] =
+            !s->mode.predicates && hf_rng_chance(s->r, s->taste->lists);
         s->last_writer[k] = -1;
         if (!t->is_list[k] && hf_rng_chance(s->r, 30))
             t->initial[k] = s->mode.duplicates ? 1 : ++s->next_value[k];
@@ -428,15 +488,17 @@ static void plan(store *s)
     }
 }
 
-static tiny_history run_store(hf_rng *r)
+static tiny_history run_store(const random_taste *taste, hf_rng *r)
 {
     tiny_history t = tiny_empty();
-    store s = {.r = r, .t = &t};
+    store s = {.taste = taste, .r = r, .t = &t};
 
-    s.mode = random_mode(r);
+    s.mode = random_mode(taste, r);
     plan(&s);
     run(&s);
-    if (hf_rng_chance(r, 30))
+    if (taste->last_read > 0 && hf_rng_chance(r, taste->last_read))
+        read_all_lists(&s);
+    if (hf_rng_chance(r, taste->certificates))
         record_certificate(&s);
     record_times(&s);
     if (hf_rng_chance(r, 30))
@@ -444,14 +506,33 @@ static tiny_history run_store(hf_rng *r)
     return t;
 }
 
-tiny_history random_history(hf_rng *r)
+/* What a taste without predicates does not want, and what no checker takes:
+ * certificates that list aborted transactions. */
+static bool is_refused(const random_taste *taste, const tiny_history *t)
+{
+    if (taste->predicates == 0 && tiny_has_predicates(t))
+        return true;
+    for (int k = 0; taste->predicates == 0 && k < t->n_keys; k++)
+        for (int i = 0; i < t->n_order[k]; i++)
+            if (t->txns[t->order[k][i]].outcome == HF_ABORTED)
+                return true;
+    return is_too_open(t);
+}
+
+tiny_history random_history_of(const random_taste *taste, hf_rng *r)
 {
     tiny_history t;
 
     do {
-        t = hf_rng_chance(r, 25) ? random_fixture(r) : run_store(r);
+        t = hf_rng_chance(r, taste->fixtures) ? random_fixture(r)
+                                              : run_store(taste, r);
         if (hf_rng_chance(r, 8))
             random_corrupt(&t, r);
-    } while (is_too_open(&t));
+    } while (is_refused(taste, &t));
     return t;
+}
+
+tiny_history random_history(hf_rng *r)
+{
+    return random_history_of(&random_any, r);
 }

@@ -12,9 +12,27 @@
 #include "base/rng.h"
 #include "tiny.h"
 
-/* 2 to 6 transactions, 1 to 3 keys; seldom more than 64 ways to settle
+/* What the histories are like, in percent. */
+typedef struct random_taste {
+    unsigned fixtures;     /* disturbed fixtures instead of runs */
+    unsigned few;          /* runs of 2 or 3 transactions, not 4 to 6 */
+    unsigned weak;         /* runs with stale snapshots, unchecked reads */
+    unsigned predicates;   /* runs in which reads have conditions */
+    unsigned lists;        /* keys that are lists */
+    unsigned certificates; /* runs with a recorded version order, ... */
+    unsigned complete;     /* ... which lists everything */
+    unsigned rmw;          /* runs in which what is written was read before */
+    unsigned last_read;    /* runs that end with a read of all lists */
+    unsigned unique;       /* runs that promise unique values */
+} random_taste;
+
+extern const random_taste random_any;   /* of everything something */
+extern const random_taste random_items; /* no conditions, known orders */
+
+/* 2 to 7 transactions, 1 to 3 keys; seldom more than 64 ways to settle
  * outcomes and sources. */
-tiny_history random_history(hf_rng *r);
+tiny_history random_history_of(const random_taste *taste, hf_rng *r);
+tiny_history random_history(hf_rng *r); /* random_any */
 
 /* Changes one thing: what a read returned, an outcome, the certificate, ... */
 void random_corrupt(tiny_history *t, hf_rng *r);

@@ -357,7 +357,8 @@ static bool is_valid_at(const hf_history *h, hf_level level)
     hf_error err;
     bool valid;
 
-    if (hf_engine_at(0)->check(h, level, NULL, NULL, &r, &err) != HF_OK)
+    if (hf_engine_find(HF_STR("brute"))
+            ->check(h, level, NULL, NULL, &r, &err) != HF_OK)
         fail_msg("%s", err.text);
     assert_true(r->verdict == HF_VALID || r->verdict == HF_INVALID);
     assert_int_equal(hf_witness_proves(r->witness.kind), r->verdict);

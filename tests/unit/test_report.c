@@ -1,39 +1,8 @@
 /* Results in words and in JSON, on fixed histories. */
 #include "report/report.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/json_in.h"
-#include "history/text.h"
-
-static hf_history *history(const char *text)
-{
-    hf_builder *b = hf_builder_new();
-    hf_history *h = NULL;
-    hf_error err;
-
-    if (hf_text_read(text, strlen(text), b, &err) != HF_OK) {
-        hf_builder_free(b);
-        fail_msg("%s", err.text);
-    }
-    if (hf_builder_finish(b, &h, &err) != HF_OK)
-        fail_msg("%s", err.text);
-    return h;
-}
-
-/* Compares what was printed and gives the buffer back. */
-static void printed(hf_out *out, const char *expected)
-{
-    hf_out_char(out, '\0');
-    assert_string_equal(out->at, expected);
-    hf_out_release(out);
-}
+#include "report_util.h"
 
 static void op_is(const hf_history *h, hf_op_id op, const char *expected)
 {
@@ -155,43 +124,6 @@ static void edges_in_words(void **state)
 
 /* ---- whole results ------------------------------------------------------- */
 
-static const char skew[] =
-    "{\"holdfast\":1}\n"
-    "{\"session\":\"a\",\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",null],"
-    "[\"w\",\"x\",1]]}\n"
-    "{\"session\":\"b\",\"ops\":[[\"r\",\"x\",null],[\"r\",\"y\",null],"
-    "[\"w\",\"y\",1]]}\n";
-
-static hf_result *skew_result(void)
-{
-    hf_result *r = hf_result_new(HF_SERIALIZABLE, "brute");
-    hf_edge *edges = hf_arena_get(&r->arena, 2 * sizeof(*edges));
-
-    edges[0] = (hf_edge){HF_EDGE_RW, 0, 1, 1, 1, 5};
-    edges[1] = (hf_edge){HF_EDGE_RW, 1, 0, 0, 3, 2};
-    r->verdict = HF_INVALID;
-    r->witness = (hf_witness){.kind = HF_WITNESS_CYCLE,
-                              .anomaly = HF_G2_ITEM,
-                              .n_edges = 2,
-                              .edges = edges};
-    r->findings = hf_arena_get(&r->arena, sizeof(*r->findings));
-    r->findings[0] = (hf_finding){
-        .anomaly = HF_G2_ITEM, .alias = "write skew", .witness = r->witness};
-    r->n_findings = 1;
-    r->worlds = 4;
-    return r;
-}
-
-static void text_is(const hf_history *h, const hf_result *r,
-                    const char *expected)
-{
-    hf_out out;
-
-    hf_out_init_memory(&out);
-    hf_result_print(h, r, false, &out);
-    printed(&out, expected);
-}
-
 static void invalid_in_words(void **state)
 {
     hf_history *h = history(skew);
@@ -204,10 +136,12 @@ static void invalid_in_words(void **state)
             "G2-item (write skew): two transactions read the same rows, and "
             "each changes a different one\n"
             "\n"
-            "  1. T1 reads y = nil, which T2 overwrites with y = 1 [rw, line "
-            "2 to line 3]\n"
-            "  2. T2 reads x = nil, which T1 overwrites with x = 1 [rw, line "
-            "3 to line 2]\n"
+            "  1. T1 reads y = nil, which T2 overwrites with y = 1\n"
+            "     rw on y: operation 2 of T1 (line 2), operation 3 of T2 "
+            "(line 3)\n"
+            "  2. T2 reads x = nil, which T1 overwrites with x = 1\n"
+            "     rw on x: operation 1 of T2 (line 3), operation 3 of T1 "
+            "(line 2)\n"
             "  so T1 before T2 before T1: a circle\n"
             "\n"
             "  T1 (line 2, session a): read x = nil; read y = nil; write x = "
@@ -228,7 +162,7 @@ static void colours_are_asked_for(void **state)
 
     (void)state;
     hf_out_init_memory(&out);
-    hf_result_print(h, r, true, &out);
+    hf_result_print(h, r, UINT32_MAX, true, &out);
     printed(&out, "\033[1;33munknown\033[0m at causal: no reason given\n");
     hf_result_free(r);
     hf_history_free(h);
@@ -249,7 +183,8 @@ static void operations_and_core_in_words(void **state)
     text_is(h, r,
             "invalid at read-uncommitted\n"
             "\n"
-            "  1. T1: read x = 77 [line 1]\n"
+            "  T1 (line 1) reads x = 77, which nobody ever wrote\n"
+            "  seen in operation 1 of T1 (line 1)\n"
             "\n"
             "  T1 (line 1): read x = 77\n");
     r->witness =
@@ -287,7 +222,7 @@ static void valid_in_words(void **state)
         hf_out out;
 
         hf_out_init_memory(&out);
-        hf_result_print(h, r, false, &out);
+        hf_result_print(h, r, UINT32_MAX, false, &out);
         hf_out_char(&out, '\0');
         assert_non_null(strstr(out.at, "\n  ... and 150 more transactions\n"));
         for (const char *at = out.at; *at;) {
@@ -324,16 +259,19 @@ static void invalid_in_json(void **state)
     (void)state;
     json_is(h, r,
             "{\"type\":\"result\",\"schema\":1,\"verdict\":\"invalid\","
-            "\"level\":\"serializable\",\"engine\":\"brute\",\"anomalies\":["
+            "\"level\":\"serializable\",\"engine\":\"brute\",\"groups\":["
+            "{\"name\":\"G2-item\",\"count\":1,\"at_least\":false}],"
+            "\"anomalies\":["
             "{\"name\":\"G2-item\",\"alias\":\"write skew\",\"transactions\":["
             "{\"id\":0,\"label\":1,\"session\":\"a\",\"line\":2},"
             "{\"id\":1,\"label\":2,\"session\":\"b\",\"line\":3}],\"edges\":["
             "{\"kind\":\"rw\",\"from\":0,\"to\":1,\"key\":\"y\",\"from_op\":1,"
             "\"to_op\":5,\"because\":\"T1 reads y = nil, which T2 overwrites "
-            "with y = 1\"},"
+            "with y = 1\",\"from_line\":2,\"to_line\":3},"
             "{\"kind\":\"rw\",\"from\":1,\"to\":0,\"key\":\"x\",\"from_op\":3,"
             "\"to_op\":2,\"because\":\"T2 reads x = nil, which T1 overwrites "
-            "with x = 1\"}],\"operations\":[]}],"
+            "with x = 1\",\"from_line\":3,\"to_line\":2}],"
+            "\"operations\":[]}],"
             "\"witness\":{\"type\":\"witness\",\"schema\":1,"
             "\"verdict\":\"invalid\",\"level\":\"serializable\","
             "\"kind\":\"cycle\",\"anomaly\":\"G2-item\",\"edges\":["
@@ -432,10 +370,13 @@ static void other_witnesses_in_json(void **state)
     json_is(h, r,
             "{\"type\":\"result\",\"schema\":1,\"verdict\":\"invalid\","
             "\"level\":\"read-committed\",\"engine\":\"brute\","
+            "\"groups\":[{\"name\":\"garbage read\",\"count\":1,"
+            "\"at_least\":false}],"
             "\"anomalies\":[{\"name\":\"garbage read\",\"transactions\":["
             "{\"id\":0,\"label\":1,\"session\":\"s\\\"\",\"line\":1}],"
             "\"edges\":[],\"operations\":[{\"id\":0,\"transaction\":0,"
-            "\"text\":\"read t/7 = 77\"}]}],"
+            "\"text\":\"read t/7 = 77\",\"line\":1}],\"explanation\":"
+            "\"T1 (line 1) reads t/7 = 77, which nobody ever wrote\"}],"
             "\"witness\":{\"type\":\"witness\",\"schema\":1,"
             "\"verdict\":\"invalid\",\"level\":\"read-committed\","
             "\"kind\":\"operations\",\"anomaly\":\"garbage read\","

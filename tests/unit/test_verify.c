@@ -145,10 +145,23 @@ static void equal_values_need_a_source(void **state)
     hf_history *h = history("{\"ops\":[[\"w\",\"x\",1]]}\n"
                             "{\"ops\":[[\"w\",\"x\",1]]}\n"
                             "{\"ops\":[[\"r\",\"x\",1]]}\n");
+    hf_history *stale = history("{\"ops\":[[\"w\",\"x\",1]]}\n"
+                                "{\"ops\":[[\"w\",\"x\",1]]}\n"
+                                "{\"ops\":[[\"w\",\"x\",2]]}\n"
+                                "{\"ops\":[[\"r\",\"x\",1]]}\n");
 
     (void)state;
+    /* what is current at its place needs none: the source follows */
     assert_int_equal(
-        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"), REFUSED);
+        ask_valid(h, "SER", "\"kind\":\"serial\",\"order\":[0,1,2]"), ACCEPTED);
+    assert_int_equal(
+        ask_valid(stale, "RC", "\"kind\":\"commit\",\"order\":[0,1,2,3]"),
+        REFUSED);
+    assert_int_equal(ask_valid(stale, "RC",
+                               "\"kind\":\"commit\",\"order\":[0,1,2,3],"
+                               "\"sources\":[[3,0,0]]"),
+                     ACCEPTED);
+    hf_history_free(stale);
     assert_int_equal(ask_valid(h, "SER",
                                "\"kind\":\"serial\",\"order\":[0,1,2],"
                                "\"sources\":[[2,0,1]]"),

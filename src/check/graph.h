@@ -1,0 +1,296 @@
+/* graph.h: the parts of the graph engine, inside check/ only.
+ *
+ * The engine never stores the dependency graph of a whole history.  It stores
+ * what the graph follows from, in flat arrays:
+ *
+ *   versions   Each key has a block of versions: its initial one, then those
+ *              whose order is known (the chain), then the open ones.  A
+ *              version is a 32-bit index, so "the next version" is index + 1.
+ *   op_role    What an operation means: nothing, reads version i, or
+ *              installs version i.
+ *   readers    Who reads version i.
+ *
+ * The edges into a transaction are then a walk over its own operations
+ * (walk.c), and a history in which everybody depends on earlier transactions
+ * is found acyclic in one pass.  Only components with a cycle are made into a
+ * graph with labelled edges (graph_cut.c) to find the shortest ones.
+ *
+ *   graph_facts.c   outcomes, writes, certificate
+ *   graph_lists.c   version orders from lists that were read
+ *   graph_reads.c   what reads mean; anomalies without a cycle
+ *   graph_open.c    what is known of versions without a total order
+ *   graph_assume.c  --assume: more about the order of versions
+ *   graph_walk.c    topological order, components
+ *   graph_cut.c     components as labelled graphs; shortest cycles
+ *   graph_weak.c    conditions of the weak levels
+ *   graph_stamps.c  snapshot isolation against recorded timestamps
+ *   graph_finish.c  completing open orders; witnesses
+ *   graph_engine.c  who is asked what
+ */
+#ifndef HF_GRAPH_H
+#define HF_GRAPH_H
+
+#include "base/budget.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "check/check.h"
+#include "history/extra.h"
+#include "model/level.h"
+
+/* ---- facts --------------------------------------------------------------- */
+
+/* value_fact.ver: a version, or why there is none. */
+#define HF_VER_NOBODY 0xffffffffu  /* nobody wrote it */
+#define HF_VER_ABORTED 0xfffffffeu /* its writer aborted */
+#define HF_VER_ABSENT 0xfffffffdu  /* ... or need not have happened */
+#define HF_VER_INNER 0xfffffffcu   /* its writer overwrote it */
+#define HF_VER_SEVERAL 0xfffffffbu /* several may have written it */
+#define HF_VER_PENDING 0xfffffffau /* placed later, while building only */
+#define HF_VER_MOST 0x7ffffff0u    /* versions are below this */
+
+typedef struct hf_value_fact {
+    uint32_t ver;
+    hf_op_id op; /* the write; one of them if there are several */
+} hf_value_fact;
+
+/* op_role: version * 2 + 1 for the write that installs it, version * 2 for
+ * a read of others; HF_NONE: neither. */
+#define HF_ROLE_READ(ver) ((ver)*2)
+#define HF_ROLE_WRITE(ver) ((ver)*2 + 1)
+
+/* key_use */
+#define HF_USE_LIST 1u    /* appended to */
+#define HF_USE_WRITTEN 2u /* written otherwise */
+#define HF_USE_BLIND 4u   /* incremented, result not recorded */
+#define HF_USE_MURKY 8u   /* a list element has several writers */
+#define HF_USE_PATH 32u   /* each version read the one before it */
+#define HF_USE_ODD 16u    /* elements of one transaction are not together */
+
+/* One anomaly without a cycle. */
+typedef struct hf_place {
+    hf_op_id ops[4];
+} hf_place;
+
+typedef struct hf_places {
+    uint64_t count;
+    HF_VEC(hf_place) kept;
+} hf_places;
+
+/* A pair of versions of one key: `first` is certainly before `then`. */
+typedef struct hf_version_pair {
+    uint32_t first, then;
+    hf_op_id first_op, then_op; /* touch them; HF_NONE: see graph_assume.c */
+} hf_version_pair;
+typedef HF_VEC(hf_version_pair) hf_version_pairs;
+
+typedef struct hf_graph {
+    const hf_history *h;
+    const hf_level_info *level;
+    hf_budget *budget;
+    hf_check_options options;
+    unsigned rests; /* HF_REST_* that something below was taken from */
+    bool reads_matter;
+    bool stopped; /* the budget is spent */
+
+    uint32_t n_happened;
+    uint8_t *happened; /* per transaction: certainly committed */
+    bool all_happened; /* all but the aborted ones */
+    uint8_t *key_use;
+    hf_value_fact *value;
+    bool has_lists, has_increments;
+
+    uint32_t n_versions; /* room for so many */
+    uint32_t *ver_first; /* per key: its initial version; n_keys + 1 */
+    uint32_t *ver_end;   /* per key: after its last version */
+    uint32_t *chain_end; /* per key: after the last one of known order */
+    hf_txn_id *ver_txn;  /* HF_NONE for an initial version */
+    hf_op_id *ver_op;
+    uint32_t *op_role;
+    uint32_t *op_source; /* read role of increments; NULL if there are none */
+    uint32_t *reader_first; /* n_versions + 1 */
+    hf_txn_id *reader_txn;
+
+    /* lists; NULL if there are none */
+    uint32_t *list_length; /* per value */
+    uint32_t *list_kept;   /* ... without elements that do not count */
+    uint8_t *list_several; /* ... has an element with several writers */
+    uint8_t *list_on_path; /* per value: a beginning of the longest */
+    hf_op_id *longest_op;  /* per key: who read the longest list */
+    uint32_t *list_bad;    /* per key: length up to which it is sound */
+
+    /* open orders; NULL if every key is one chain */
+    bool total;
+    uint32_t n_open_keys;
+    uint8_t *open_key;  /* per key */
+    uint32_t *prev;     /* per version: a version certainly before it */
+    uint32_t *group_of; /* per version: group of the versions after it */
+    uint32_t n_groups;
+    uint32_t *group_ver;    /* the version that all of them follow */
+    hf_txn_id *group_alone; /* the one that reads it and is one of them */
+    uint32_t *pair_first;   /* per version; NULL: no pairs */
+    hf_version_pair *pairs; /* pairs[pair_first[v] ..].then == v */
+    uint32_t n_pairs;
+
+    /* sessions and time, where the level has them */
+    hf_txn_id *session_prev; /* the one that happened before; or NULL */
+    uint32_t n_times;
+    hf_txn_id *time_txn;   /* in the order of their ends */
+    uint32_t *time_before; /* per transaction: how many ended before */
+
+    hf_places places[HF_G0];   /* by anomaly */
+    uint64_t open_reads;       /* reads with several possible sources */
+    hf_op_id open_read;        /* one of them */
+    char undecided[160];       /* what items cannot judge; empty: nothing */
+    bool undecided_everywhere; /* at read-uncommitted as well */
+    HF_VEC(hf_place) odd;      /* lists no version order explains */
+    HF_VEC(hf_edge) clashes;   /* certificate against lists: cycles of two */
+    hf_version_pairs listed;   /* certified pairs of list keys */
+    HF_VEC(uint32_t) circles;  /* cyclic versions: how many ops, then these */
+} hf_graph;
+
+static inline bool hf_graph_spent(hf_graph *g)
+{
+    if (!g->stopped && hf_budget_spent(g->budget))
+        g->stopped = true;
+    return g->stopped;
+}
+
+static inline bool hf_graph_writes(const hf_history *h, hf_op_id op)
+{
+    return !(h->op_kind[op] & HF_OP_FAILED) &&
+           hf_op_installs(hf_op_kind_of(h, op));
+}
+
+/* The value a write installs; HF_NONE: an increment without result. */
+static inline hf_value_id hf_graph_written(const hf_history *h, hf_op_id op)
+{
+    return hf_op_kind_of(h, op) == HF_OP_INCREMENT
+               ? hf_op_increment(h, op).after
+               : h->op_value[op];
+}
+
+/* Fills everything above; false if the budget ran out. */
+bool hf_graph_build(hf_graph *g);
+void hf_graph_release(hf_graph *g);
+
+/* Notes an anomaly without a cycle; unused ops are HF_NONE. */
+void hf_graph_note(hf_graph *g, hf_anomaly anomaly, hf_op_id a, hf_op_id b,
+                   hf_op_id c, hf_op_id d);
+/* Notes what items alone cannot judge; the first one counts. */
+void hf_graph_undecided(hf_graph *g, bool everywhere, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The version that t installed of key; HF_NONE if none. */
+uint32_t hf_graph_version_of(const hf_graph *g, hf_txn_id t, hf_key_id key);
+/* The first read of others of `key` in t that returned version `ver`. */
+hf_op_id hf_graph_read_of(const hf_graph *g, hf_txn_id t, uint32_t ver);
+/* Reorders the versions of key: order[i] becomes ver_first[key] + 1 + i. */
+void hf_graph_permute(hf_graph *g, hf_key_id key, const uint32_t *order,
+                      uint32_t n);
+
+/* The same for reads, once all keys were permuted: map[old] is the new one. */
+void hf_graph_remap(hf_graph *g, const uint32_t *map);
+
+/* graph_lists.c */
+void hf_graph_order_lists(hf_graph *g);
+/* A list read without own append before it: what it shows besides its
+ * source. */
+void hf_graph_look_at_list(hf_graph *g, hf_txn_id t, hf_op_id op);
+bool hf_graph_ends_with_own(const hf_graph *g, hf_txn_id t, hf_op_id op);
+/* graph_reads.c */
+bool hf_graph_take_reads(hf_graph *g);
+void hf_graph_link_readers(hf_graph *g);
+void hf_graph_lost_updates(hf_graph *g);
+/* graph_open.c */
+void hf_graph_open_orders(hf_graph *g);
+/* Registers whose versions each read the one before: a chain after all. */
+void hf_graph_find_paths(hf_graph *g);
+void hf_graph_sessions_and_time(hf_graph *g);
+/* graph_assume.c */
+void hf_graph_assume(hf_graph *g, hf_version_pairs *pairs);
+
+/* ---- walking ------------------------------------------------------------- */
+
+/* Which edges count. */
+#define HF_WALK_WW (1u << HF_EDGE_WW)
+#define HF_WALK_WR (1u << HF_EDGE_WR)
+#define HF_WALK_RW (1u << HF_EDGE_RW)
+#define HF_WALK_SO (1u << HF_EDGE_SO)
+#define HF_WALK_RT (1u << HF_EDGE_RT)
+#define HF_WALK_W (HF_WALK_WW | HF_WALK_WR)
+
+typedef enum hf_walk_form {
+    HF_WALK_PLAIN,    /* one node a transaction */
+    HF_WALK_SNAPSHOT, /* start and commit: an rw edge leaves from the start
+                         and enters the commit, all others the reverse */
+    HF_WALK_PREFIX,   /* the same, but ww edges enter the commit too */
+    HF_WALK_FORM_COUNT
+} hf_walk_form;
+
+typedef struct hf_walk {
+    hf_graph *g;
+    unsigned mask;
+    hf_walk_form form;
+    /* results */
+    bool acyclic;
+    uint32_t n_order;
+    uint32_t *order; /* transactions; other forms: 2 * t, 2 * t + 1 */
+    /* if it is not: per transaction, the component; HF_NONE: alone */
+    uint32_t n_components;
+    uint32_t *component;
+} hf_walk;
+
+/* Topological order if there is one, else components.  False if the budget
+ * ran out.  Roots are visited in the order of `hint` (NULL: by id). */
+bool hf_walk_run(hf_walk *w, const hf_txn_id *hint, uint32_t n_hint);
+void hf_walk_release(hf_walk *w);
+
+/* The edges into t, one by one: see graph_walk.c. */
+typedef struct hf_in_edge {
+    hf_edge_kind kind;
+    hf_txn_id from;
+    hf_key_id key;
+    hf_op_id from_op, to_op;
+} hf_in_edge;
+typedef HF_VEC(hf_in_edge) hf_in_edges;
+/* All but rt; the list is cleared first. */
+void hf_graph_edges_into(const hf_graph *g, hf_txn_id t, unsigned mask,
+                         hf_in_edges *ret);
+
+/* ---- findings ------------------------------------------------------------ */
+
+typedef HF_VEC(hf_finding) hf_graph_findings;
+
+typedef struct hf_graph_report {
+    hf_graph *g;
+    hf_arena *arena;
+    hf_graph_findings found;
+    uint64_t count[HF_ANOMALY_COUNT];
+    bool at_least[HF_ANOMALY_COUNT];
+} hf_graph_report;
+
+/* Adds the finding if the level forbids it; edges are copied. */
+void hf_report_cycle(hf_graph_report *r, hf_anomaly anomaly,
+                     const hf_edge *edges, uint32_t n);
+void hf_report_places(hf_graph_report *r);
+/* Cycles of the level's classes in the components of a walk. */
+void hf_report_components(hf_graph_report *r, const hf_walk *w);
+/* graph_weak.c: conditions on single reads; adds cycles.  `walk` is a walk
+ * over everything that the level has, with its components. */
+void hf_report_weak(hf_graph_report *r, const hf_walk *walk);
+
+/* graph_finish.c */
+/* Every read of the order sees the state at its place.  `ret` gets the
+ * sources of reads that could come from several writes. */
+typedef HF_VEC(hf_source) hf_source_list;
+bool hf_graph_replay(const hf_graph *g, const hf_txn_id *order, uint32_t n,
+                     hf_source_list *ret);
+/* Gives every key one chain: its versions in this order of transactions. */
+void hf_graph_complete(hf_graph *g, const hf_txn_id *order, uint32_t n);
+/* What would decide it; in the arena. */
+char *hf_graph_missing(const hf_graph *g, hf_arena *arena);
+
+/* graph_stamps.c: true if it decided (result filled). */
+bool hf_graph_stamps(hf_graph *g, hf_result *r);
+
+#endif

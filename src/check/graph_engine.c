@@ -1,0 +1,578 @@
+/* graph_engine.c: the graph engine.
+ *
+ *   1. Facts: versions, their order as far as it is known, what reads mean
+ *      (graph_facts.c and those it calls).
+ *   2. Anomalies without a cycle were noted on the way.
+ *   3. A walk over the edges the level cares about: a topological order, or
+ *      components with cycles, in which the shortest of each class are found.
+ *   4. No anomaly, and the order of every key is known: valid, with the order
+ *      of the walk as witness.
+ *   5. No anomaly, but something is not known: the order of the walk, and a
+ *      few others, are tried as a completion.  If none fits the answer is
+ *      unknown, with what would have decided it.
+ *
+ * A level given by a condition on single reads (the weak levels) or on paths
+ * (consistent view, parallel snapshot isolation) needs more than a walk, but
+ * a history that is even serializable does not: that is tried first.
+ */
+#include "check/graph_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "check/brute.h"
+#include "check/graph.h"
+
+typedef struct engine {
+    hf_graph g;
+    hf_graph_report report;
+    hf_result *r;
+    hf_walk walk;   /* the one whose order is the witness */
+    bool is_serial; /* it has all edges: its order is a serial one */
+} engine;
+
+/* ---- verdicts ------------------------------------------------------------ */
+
+static void set_unknown(engine *e, const char *reason)
+{
+    e->r->verdict = HF_UNKNOWN;
+    e->r->reason = hf_arena_text(&e->r->arena, reason, strlen(reason));
+}
+
+/* Worst first: wrong at every level, then what is read or written dirty,
+ * then the rest from strong evidence to weak. */
+static unsigned rank(hf_anomaly a)
+{
+    static const hf_anomaly order[] = {HF_GARBAGE_READ,
+                                       HF_INTERNAL,
+                                       HF_DUPLICATE_WRITE,
+                                       HF_TWO_VERSIONS,
+                                       HF_SEMANTIC_ERROR,
+                                       HF_RESULT_SET_MISMATCH,
+                                       HF_INCOMPATIBLE_ORDER,
+                                       HF_CYCLIC_VERSIONS,
+                                       HF_G0,
+                                       HF_G0_SESSION,
+                                       HF_G0_REALTIME,
+                                       HF_G1A,
+                                       HF_DIRTY_UPDATE,
+                                       HF_G1B,
+                                       HF_FUTURE_READ,
+                                       HF_G1C,
+                                       HF_G1C_SESSION,
+                                       HF_G1C_REALTIME,
+                                       HF_OUTSIDE_SNAPSHOT,
+                                       HF_CONCURRENT_WRITE,
+                                       HF_LOST_UPDATE,
+                                       HF_NON_REPEATABLE_READ};
+    unsigned n = sizeof(order) / sizeof(order[0]);
+
+    for (unsigned i = 0; i < n; i++)
+        if (order[i] == a)
+            return i;
+    return n + (unsigned)a;
+}
+
+typedef struct sortable {
+    hf_finding f;
+    uint32_t place;
+} sortable;
+
+static int by_rank(const void *a, const void *b)
+{
+    const sortable *x = a, *y = b;
+    unsigned p = rank(x->f.anomaly), q = rank(y->f.anomaly);
+
+    if (p != q)
+        return p < q ? -1 : 1;
+    if (x->f.witness.n_edges != y->f.witness.n_edges)
+        return x->f.witness.n_edges < y->f.witness.n_edges ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static void sort_findings(hf_graph_findings *found)
+{
+    sortable *all = HF_NEW_ARRAY(sortable, found->n + 1);
+
+    for (uint32_t i = 0; i < found->n; i++)
+        all[i] = (sortable){found->at[i], i};
+    qsort(all, found->n, sizeof(*all), by_rank);
+    for (uint32_t i = 0; i < found->n; i++)
+        found->at[i] = all[i].f;
+    hf_free(all);
+}
+
+static void set_invalid(engine *e)
+{
+    hf_graph_report *p = &e->report;
+    hf_result *r = e->r;
+    size_t n = p->found.n;
+
+    sort_findings(&p->found);
+    r->verdict = HF_INVALID;
+    r->witness = p->found.at[0].witness;
+    r->n_findings = (uint32_t)n;
+    r->findings = hf_arena_get(&r->arena, hf_array_size(n, sizeof(hf_finding)));
+    memcpy(r->findings, p->found.at, n * sizeof(hf_finding));
+    r->groups = hf_arena_get(&r->arena, hf_array_size(n, sizeof(hf_group)));
+    for (size_t i = 0; i < n; i++) {
+        hf_anomaly a = r->findings[i].anomaly;
+
+        if (i == 0 || r->findings[i - 1].anomaly != a)
+            r->groups[r->n_groups++] =
+                (hf_group){a, p->count[a], p->at_least[a]};
+    }
+}
+
+/* The order as a witness: of a split walk, events; for levels that want
+ * commits, the commits among them. */
+static void set_order(engine *e, const uint32_t *order, uint32_t n,
+                      hf_witness_kind kind, bool commits_only)
+{
+    hf_witness *w = &e->r->witness;
+
+    e->r->verdict = HF_VALID;
+    w->kind = kind;
+    w->rests = e->g.rests & ~(unsigned)HF_REST_ORDER; /* it proves itself */
+    w->order = hf_arena_get(&e->r->arena, hf_array_size(n, sizeof(uint32_t)));
+    for (uint32_t i = 0; i < n; i++) {
+        if (!commits_only)
+            w->order[w->n_order++] = order[i];
+        else if (order[i] & 1u)
+            w->order[w->n_order++] = order[i] / 2;
+    }
+}
+
+static void set_valid(engine *e)
+{
+    const hf_walk *w = &e->walk;
+    hf_witness_kind kind = HF_WITNESS_COMMIT;
+
+    if (w->form == HF_WALK_SNAPSHOT)
+        kind = HF_WITNESS_SNAPSHOT;
+    else if (e->is_serial)
+        kind = HF_WITNESS_SERIAL;
+    set_order(e, w->order, w->n_order, kind, w->form == HF_WALK_PREFIX);
+}
+
+/* ---- anomalies without a cycle ------------------------------------------- */
+
+/* Anomalies that are only noted where they count: against an assumption, or
+ * against recorded timestamps. */
+static bool rests_on_more(hf_anomaly a)
+{
+    return a == HF_CYCLIC_VERSIONS || a == HF_OUTSIDE_SNAPSHOT ||
+           a == HF_CONCURRENT_WRITE;
+}
+
+void hf_report_places(hf_graph_report *r)
+{
+    const hf_graph *g = r->g;
+
+    for (unsigned a = 0; a < HF_G0; a++) {
+        const hf_places *p = &g->places[a];
+
+        if (p->count == 0 ||
+            (!rests_on_more((hf_anomaly)a) &&
+             !hf_level_forbids(g->level->level, (hf_anomaly)a)))
+            continue;
+        r->count[a] += p->count;
+        for (size_t i = 0; i < p->kept.n; i++) {
+            hf_finding f = {.anomaly = (hf_anomaly)a,
+                            .witness = {.kind = HF_WITNESS_OPERATIONS,
+                                        .anomaly = (hf_anomaly)a,
+                                        .rests = g->rests}};
+
+            if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
+                f.witness.rests = HF_REST_TIMESTAMPS;
+            f.witness.ops = hf_arena_get(r->arena, sizeof(hf_place));
+            while (f.witness.n_ops < 4 &&
+                   p->kept.at[i].ops[f.witness.n_ops] != HF_NONE) {
+                f.witness.ops[f.witness.n_ops] =
+                    p->kept.at[i].ops[f.witness.n_ops];
+                f.witness.n_ops++;
+            }
+            hf_vec_push(&r->found, f);
+        }
+    }
+}
+
+/* Versions that would have to be before themselves, by assumption. */
+static void report_circles(hf_graph_report *r)
+{
+    const hf_graph *g = r->g;
+
+    for (size_t i = 0; i < g->circles.n; i += g->circles.at[i] + 1) {
+        uint32_t n = g->circles.at[i];
+        hf_finding f = {.anomaly = HF_CYCLIC_VERSIONS,
+                        .witness = {.kind = HF_WITNESS_OPERATIONS,
+                                    .anomaly = HF_CYCLIC_VERSIONS,
+                                    .rests = g->rests,
+                                    .n_ops = n}};
+
+        f.witness.ops = hf_arena_get(r->arena, n * sizeof(hf_op_id));
+        memcpy(f.witness.ops, &g->circles.at[i + 1], n * sizeof(hf_op_id));
+        r->count[HF_CYCLIC_VERSIONS]++;
+        hf_vec_push(&r->found, f);
+    }
+}
+
+/* ---- lists that nothing explains ----------------------------------------- */
+
+static bool core_has(const hf_txn_id *core, uint32_t n, hf_txn_id t)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (core[i] == t)
+            return true;
+    return false;
+}
+
+/* The reader of the list and the writers of its elements, up to eight. */
+static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
+{
+    const hf_history *h = g->h;
+    uint32_t n = 0;
+
+    core[n++] = hf_op_txn(h, read);
+    for (hf_value_id v = h->op_value[read]; v != HF_NONE && n < HF_BRUTE_NODES;
+         v = hf_list_parent(h, v)) {
+        hf_op_id op = g->value[hf_list_last(h, v)].op;
+        hf_txn_id t;
+
+        if (op == HF_NONE)
+            continue;
+        t = hf_op_txn(h, op);
+        if (!core_has(core, n, t))
+            core[n++] = t;
+    }
+    return n;
+}
+
+/* Proves by enumeration that these alone are impossible, and leaves out
+ * those that are not needed. */
+static void report_core(engine *e, hf_txn_id *core, uint32_t n)
+{
+    hf_graph_report *p = &e->report;
+    hf_level level = e->g.level->level;
+    hf_finding f = {
+        .anomaly = HF_NO_ORDER,
+        .witness = {.kind = HF_WITNESS_CORE, .anomaly = HF_NO_ORDER}};
+
+    if (!hf_brute_is_core(e->g.h, core, n, level, e->g.budget))
+        return;
+    for (uint32_t i = n; i-- > 0 && n > 1;) {
+        hf_txn_id out = core[i];
+
+        core[i] = core[n - 1];
+        if (hf_brute_is_core(e->g.h, core, n - 1, level, e->g.budget)) {
+            n--;
+        } else {
+            core[n - 1] = core[i];
+            core[i] = out;
+        }
+    }
+    f.witness.order = hf_arena_get(p->arena, n * sizeof(*core));
+    memcpy(f.witness.order, core, n * sizeof(*core));
+    f.witness.n_order = n;
+    p->count[HF_NO_ORDER]++;
+    hf_vec_push(&p->found, f);
+}
+
+static void explain_odd_lists(engine *e)
+{
+    for (size_t i = 0; i < e->g.odd.n && e->report.found.n == 0; i++) {
+        hf_txn_id core[HF_BRUTE_NODES];
+        uint32_t n = core_of(&e->g, e->g.odd.at[i].ops[2], core);
+
+        report_core(e, core, n);
+    }
+}
+
+/* ---- cycles -------------------------------------------------------------- */
+
+static unsigned orders_mask(const hf_level_info *level)
+{
+    return (level->session_order ? HF_WALK_SO : 0) |
+           (level->real_time ? HF_WALK_RT : 0);
+}
+
+/* A walk; its components, if it has any, are reported.  False if the budget
+ * ran out. */
+static bool walk(engine *e, unsigned mask, hf_walk_form form, bool report)
+{
+    hf_walk_release(&e->walk);
+    e->walk = (hf_walk){.g = &e->g, .mask = mask, .form = form};
+    e->is_serial = form == HF_WALK_PLAIN && (mask & HF_WALK_RW) != 0;
+    if (!hf_walk_run(&e->walk, NULL, 0))
+        return false;
+    if (!e->walk.acyclic && report)
+        hf_report_components(&e->report, &e->walk);
+    return !e->g.stopped;
+}
+
+/* The conditions that a walk over W alone does not show. */
+static bool look_beyond(engine *e, unsigned mask)
+{
+    const hf_level_info *level = e->g.level;
+    unsigned all = mask | HF_WALK_RW;
+
+    if (level->shape == HF_SHAPE_SINGLE)
+        return walk(e, all, HF_WALK_SNAPSHOT, true);
+    if (level->axiom & HF_AXIOM_PREFIX)
+        return walk(e, all, HF_WALK_PREFIX, true);
+    if (!walk(e, all, HF_WALK_PLAIN, (level->axiom & HF_AXIOM_CAUSAL) != 0))
+        return false;
+    if (!e->walk.acyclic && !(level->axiom & HF_AXIOM_CAUSAL))
+        hf_report_weak(&e->report, &e->walk);
+    return !e->g.stopped;
+}
+
+/* Levels between read-committed and snapshot isolation. */
+static bool judge_middle(engine *e, unsigned mask)
+{
+    if (!walk(e, mask | HF_WALK_RW, HF_WALK_PLAIN, false))
+        return false;
+    if (e->walk.acyclic)
+        return true;
+    if (!walk(e, mask, HF_WALK_PLAIN, true))
+        return false;
+    if (!e->walk.acyclic)
+        return true;
+    if (!look_beyond(e, mask))
+        return false;
+    if (e->report.found.n > 0 || e->walk.form == HF_WALK_PREFIX)
+        return true;
+    return walk(e, mask, HF_WALK_PLAIN, false); /* for its order */
+}
+
+/* Fills the report; false if the budget ran out. */
+static bool judge_cycles(engine *e)
+{
+    const hf_level_info *level = e->g.level;
+    unsigned mask = HF_WALK_W | orders_mask(level);
+
+    switch (level->shape) {
+    case HF_SHAPE_WW:
+        return walk(e, HF_WALK_WW, HF_WALK_PLAIN, true);
+    case HF_SHAPE_W:
+        return walk(e, mask, HF_WALK_PLAIN, true);
+    case HF_SHAPE_ITEM:
+    case HF_SHAPE_SERIAL:
+        return walk(e, mask | HF_WALK_RW, HF_WALK_PLAIN, true);
+    case HF_SHAPE_SNAPSHOT:
+        return walk(e, mask | HF_WALK_RW, HF_WALK_SNAPSHOT, true);
+    default:
+        return judge_middle(e, mask);
+    }
+}
+
+/* ---- completing ---------------------------------------------------------- */
+
+static bool is_murky(const hf_graph *g)
+{
+    for (hf_key_id k = 0; g->has_lists && k < g->h->n_keys; k++)
+        if ((g->key_use[k] & HF_USE_MURKY) && g->longest_op[k] != HF_NONE)
+            return true;
+    return false;
+}
+
+/* A serial order is a proof for every level but read-uncommitted. */
+static bool try_serial(engine *e, const hf_txn_id *order, uint32_t n)
+{
+    hf_source_list sources = {0};
+    bool fine = hf_graph_replay(&e->g, order, n, &sources);
+    hf_witness *w = &e->r->witness;
+
+    if (fine) {
+        set_order(e, order, n, HF_WITNESS_SERIAL, false);
+        w->n_sources = (uint32_t)sources.n;
+        w->sources = hf_arena_get(&e->r->arena,
+                                  hf_array_size(sources.n, sizeof(hf_source)));
+        if (sources.n > 0)
+            memcpy(w->sources, sources.at, sources.n * sizeof(hf_source));
+    }
+    hf_vec_release(&sources);
+    return fine;
+}
+
+typedef struct timed {
+    uint64_t at;
+    hf_txn_id t;
+} timed;
+
+static int by_time(const void *a, const void *b)
+{
+    const timed *x = a, *y = b;
+
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->t > y->t) - (x->t < y->t);
+}
+
+/* Transactions that happened: by recorded order or the time of their end,
+ * where that is known; else in the order of the file. */
+static hf_txn_id *guess_order(const hf_graph *g, uint32_t *ret_n)
+{
+    const hf_history *h = g->h;
+    timed *all = HF_NEW_ARRAY(timed, (size_t)h->n_txns + 1);
+    hf_txn_id *order = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (g->happened[t])
+            all[n++] = (timed){h->cert.commit_ts ? h->cert.commit_ts[t]
+                                                 : hf_txn_end_time(h, t),
+                               t};
+    qsort(all, n, sizeof(*all), by_time);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = all[i].t;
+    *ret_n = n;
+    hf_free(all);
+    return order;
+}
+
+/* An order that keeps the edges in the mask and otherwise follows the hint;
+ * NULL if there is none. */
+static uint32_t *order_with(engine *e, unsigned mask, const hf_txn_id *hint,
+                            uint32_t n_hint, uint32_t *ret_n)
+{
+    hf_walk w = {.g = &e->g, .mask = mask, .form = HF_WALK_PLAIN};
+    uint32_t *order = NULL;
+
+    if (hf_walk_run(&w, hint, n_hint) && w.acyclic) {
+        order = w.order;
+        *ret_n = w.n_order;
+        w.order = NULL;
+    }
+    hf_walk_release(&w);
+    return order;
+}
+
+/* Takes the order for that of all versions and asks again. */
+static bool try_completed(engine *e, const hf_txn_id *order, uint32_t n)
+{
+    hf_graph_complete(&e->g, order, n);
+    if (!judge_cycles(e) || e->report.found.n > 0 || !e->walk.acyclic) {
+        e->report.found.n = 0;
+        return false;
+    }
+    set_valid(e);
+    return true;
+}
+
+/* True if one of a few orders proves the history valid. */
+static bool complete(engine *e)
+{
+    hf_graph *g = &e->g;
+    unsigned mask = HF_WALK_W | orders_mask(g->level);
+    bool serial = g->reads_matter && !is_murky(g), done = false;
+    uint32_t n_hint = 0, n = 0;
+    hf_txn_id *hint = guess_order(g, &n_hint);
+    bool kept_total = g->total;
+
+    for (unsigned i = 0; i < 2 && serial && !done; i++) {
+        hf_txn_id *by = i == 0 ? hint : NULL;
+        uint32_t *order = order_with(e, mask | HF_WALK_RW, by, n_hint, &n);
+
+        done = order && try_serial(e, order, n);
+        hf_free(order);
+    }
+    for (unsigned i = 0;
+         i < 2 && !done && !kept_total && g->open_reads == 0 && !is_murky(g);
+         i++) {
+        hf_txn_id *by = i == 0 ? hint : NULL;
+        uint32_t *order =
+            order_with(e, g->reads_matter ? mask : HF_WALK_WW, by, n_hint, &n);
+
+        done = order && try_completed(e, order, n);
+        hf_free(order);
+    }
+    hf_free(hint);
+    return done;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static bool is_undecided(const hf_graph *g)
+{
+    return g->undecided[0] && (g->undecided_everywhere || g->reads_matter);
+}
+
+static void settle(engine *e)
+{
+    hf_graph *g = &e->g;
+    char *missing;
+
+    explain_odd_lists(e);
+    if (e->report.found.n > 0) {
+        set_invalid(e);
+        return;
+    }
+    if (g->odd.n > 0) {
+        set_unknown(e, "a list was read that no order of the appends explains, "
+                       "and its transactions are too many to prove it");
+        return;
+    }
+    if (is_undecided(g)) {
+        set_unknown(e, g->undecided);
+        return;
+    }
+    if (g->total && !is_murky(g) && (g->open_reads == 0 || !g->reads_matter)) {
+        set_valid(e);
+        return;
+    }
+    missing = hf_graph_missing(g, &e->r->arena);
+    if (!complete(e) && !g->stopped)
+        set_unknown(e, missing);
+}
+
+static void judge(engine *e)
+{
+    hf_graph *g = &e->g;
+
+    if (!hf_graph_build(g))
+        return;
+    if (g->level->shape == HF_SHAPE_SNAPSHOT && hf_graph_stamps(g, e->r))
+        return;
+    for (size_t i = 0; i < g->clashes.n; i += 2)
+        hf_report_cycle(&e->report, HF_G0, g->clashes.at + i, 2);
+    if (!judge_cycles(e) && e->report.found.n == 0)
+        return;
+    if (g->reads_matter && (!g->total || e->report.found.n > 0) &&
+        hf_level_forbids(g->level->level, HF_LOST_UPDATE))
+        hf_graph_lost_updates(g);
+    hf_report_places(&e->report);
+    report_circles(&e->report);
+    settle(e);
+}
+
+hf_status hf_graph_check(const hf_history *h, hf_level level,
+                         const hf_check_options *options, hf_budget *budget,
+                         hf_result **ret, hf_error *err)
+{
+    uint64_t start = hf_clock_ns();
+    engine *e = HF_NEW(engine);
+
+    (void)err;
+    e->r = hf_result_new(level, "graph");
+    e->g.h = h;
+    e->g.level = hf_level_get(level);
+    e->g.budget = budget;
+    if (options)
+        e->g.options = *options;
+    e->report.g = &e->g;
+    e->report.arena = &e->r->arena;
+    judge(e);
+    if (e->g.stopped && e->report.found.n > 0)
+        set_invalid(e); /* what was found stands */
+    else if (e->g.stopped)
+        set_unknown(e, hf_budget_reason(budget));
+    e->r->seconds = (double)(hf_clock_ns() - start) / 1e9;
+    *ret = e->r;
+    hf_walk_release(&e->walk);
+    hf_vec_release(&e->report.found);
+    hf_graph_release(&e->g);
+    hf_free(e);
+    return HF_OK;
+}

@@ -1,0 +1,747 @@
+/* graph_facts.c: who happened, who wrote what, and certified orders.
+ *
+ * One pass over the operations counts the versions of each key, a second one
+ * gives each its place: where a certificate lists it, else after those, in the
+ * order of transactions.  A certificate names transactions; to find the place
+ * of one without searching, each key remembers where it found the last, since
+ * files and certificates are in nearly the same order.  What is not near is
+ * left for a second look.
+ *
+ * O(operations + values + certificate).
+ */
+#include "check/graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define KEPT_PLACES 100u /* of each anomaly, unless more are asked for */
+#define NEAR 48u         /* how far from the last place of a key to look */
+
+void hf_graph_note(hf_graph *g, hf_anomaly anomaly, hf_op_id a, hf_op_id b,
+                   hf_op_id c, hf_op_id d)
+{
+    hf_places *p = &g->places[anomaly];
+    uint32_t most =
+        g->options.most > KEPT_PLACES ? g->options.most : KEPT_PLACES;
+
+    p->count++;
+    if (p->kept.n < most)
+        hf_vec_push(&p->kept, (hf_place){{a, b, c, d}});
+}
+
+void hf_graph_undecided(hf_graph *g, bool everywhere, const char *format, ...)
+{
+    va_list args;
+
+    if (g->undecided[0] && (g->undecided_everywhere || !everywhere))
+        return;
+    g->undecided_everywhere = everywhere;
+    va_start(args, format);
+    (void)vsnprintf(g->undecided, sizeof(g->undecided), format, args);
+    va_end(args);
+}
+
+uint32_t hf_graph_version_of(const hf_graph *g, hf_txn_id t, hf_key_id key)
+{
+    const hf_history *h = g->h;
+
+    for (hf_op_id o = h->op_first[t + 1]; o-- > h->op_first[t];)
+        if (h->op_key[o] == key && g->op_role[o] != HF_NONE &&
+            (g->op_role[o] & 1u))
+            return g->op_role[o] / 2;
+    return HF_NONE;
+}
+
+/* ---- kinds --------------------------------------------------------------- */
+
+static void look_at_special(hf_graph *g, hf_op_id op)
+{
+    const hf_history *h = g->h;
+    hf_op_kind kind = hf_op_kind_of(h, op);
+    long long label = hf_txn_label(h, hf_op_txn(h, op));
+
+    if (hf_op_has_predicate(kind)) {
+        hf_graph_undecided(g, true,
+                           "T%lld has a predicate operation, which engine "
+                           "graph does not judge",
+                           label);
+    } else if (kind == HF_OP_SQL) {
+        hf_graph_undecided(g, true,
+                           "T%lld has a SQL statement, which engine graph "
+                           "does not judge",
+                           label);
+    } else {
+        hf_increment inc = hf_op_increment(h, op);
+
+        g->has_increments = true;
+        g->key_use[h->op_key[op]] |= HF_USE_WRITTEN;
+        if (inc.after == HF_NONE)
+            g->key_use[h->op_key[op]] |= HF_USE_BLIND;
+    }
+}
+
+/* Room for those that the certificate lists and that did not happen. */
+static uint64_t listed_in_vain(const hf_graph *g, hf_key_id key)
+{
+    const hf_certificate *c = &g->h->cert;
+    uint64_t n = 0;
+
+    if (!c->order_first || g->all_happened)
+        return 0;
+    for (uint64_t i = c->order_first[key]; i < c->order_first[key + 1]; i++)
+        n += !g->happened[c->order_txn[i]];
+    return n;
+}
+
+/* Use of keys, and how many versions each may have. */
+static bool count_versions(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    uint32_t *count = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
+    uint64_t at = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        bool happened = g->happened[t];
+
+        for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+            unsigned bits = h->op_kind[o];
+
+            if (bits & HF_OP_FAILED)
+                continue;
+            switch ((hf_op_kind)(bits & HF_OP_KIND_MASK)) {
+            case HF_OP_READ:
+            case HF_OP_READ_LIST:
+                continue;
+            case HF_OP_WRITE:
+            case HF_OP_INSERT:
+            case HF_OP_DELETE:
+                g->key_use[h->op_key[o]] |= HF_USE_WRITTEN;
+                break;
+            case HF_OP_APPEND:
+                g->key_use[h->op_key[o]] |= HF_USE_LIST;
+                break;
+            case HF_OP_BEGIN:
+            case HF_OP_COMMIT:
+            case HF_OP_ABORT:
+                continue;
+            default:
+                look_at_special(g, o);
+                if (!hf_op_installs(hf_op_kind_of(h, o)))
+                    continue;
+            }
+            count[h->op_key[o]] += happened;
+        }
+        if ((t & 0xff) == 0 && hf_graph_spent(g))
+            break;
+    }
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        g->ver_first[k] = (uint32_t)at;
+        at += (uint64_t)count[k] + 1 + listed_in_vain(g, k);
+    }
+    g->ver_first[h->n_keys] = (uint32_t)at;
+    g->n_versions = (uint32_t)at;
+    g->has_lists =
+        h->n_values > 0 && memchr(h->value_type, HF_LIST, h->n_values) != NULL;
+    for (hf_key_id k = 0; k < h->n_keys && !g->has_lists; k++)
+        g->has_lists = (g->key_use[k] & HF_USE_LIST) != 0;
+    hf_free(count);
+    return !g->stopped;
+}
+
+/* Lists and plain values on one key, or a list to begin with: the rules for
+ * lists say nothing about those. */
+static void look_at_keys(hf_graph *g)
+{
+    const hf_history *h = g->h;
+
+    if (!g->has_lists)
+        return;
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        hf_value_id initial = h->key_initial ? h->key_initial[k] : HF_NONE;
+
+        if (!(g->key_use[k] & HF_USE_LIST))
+            continue;
+        if (initial != HF_NONE && h->value_type[initial] != HF_NIL) {
+            g->key_use[k] |= HF_USE_MURKY;
+            hf_graph_undecided(g, true, "a list has elements to begin with");
+        }
+    }
+}
+
+/* ---- who happened -------------------------------------------------------- */
+
+typedef struct spread {
+    hf_graph *g;
+    hf_txn_id *writer; /* per value: the only one, of unknown outcome */
+    uint8_t *list_met;
+    uint8_t *blind; /* per key: written with values that are not known */
+    HF_VEC(hf_txn_id) stack;
+} spread;
+
+#define MANY (HF_NONE - 1)
+
+static void meet(spread *s, hf_value_id v)
+{
+    hf_txn_id t = s->writer[v];
+
+    if (t >= MANY || s->g->happened[t] ||
+        s->g->h->txn_outcome[t] != HF_UNKNOWN_OUTCOME)
+        return;
+    s->g->happened[t] = 1;
+    hf_vec_push(&s->stack, t);
+}
+
+static bool own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op)
+{
+    for (hf_op_id o = h->op_first[t]; o < op; o++)
+        if (h->op_key[o] == h->op_key[op] && hf_graph_writes(h, o))
+            return true;
+    return false;
+}
+
+static void meet_sources(spread *s, hf_txn_id t)
+{
+    const hf_history *h = s->g->h;
+
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+        hf_op_kind kind = hf_op_kind_of(h, o);
+        hf_value_id v = h->op_value[o];
+
+        if (h->op_kind[o] & HF_OP_FAILED)
+            continue;
+        if (kind == HF_OP_INCREMENT)
+            v = hf_op_increment(h, o).before;
+        else if (!hf_op_reads_item(kind))
+            continue;
+        if (v == HF_NONE || s->blind[h->op_key[o]])
+            continue;
+        if (h->value_type[v] != HF_LIST) {
+            if (!hf_value_is_initial(h, h->op_key[o], v) &&
+                !own_write_before(h, t, o))
+                meet(s, v);
+            continue;
+        }
+        for (; v != HF_NONE && !s->list_met[v]; v = hf_list_parent(h, v)) {
+            s->list_met[v] = 1;
+            meet(s, hf_list_last(h, v));
+        }
+    }
+}
+
+/* Transactions of unknown outcome that somebody who happened read from. */
+static void spread_happened(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    spread s = {.g = g};
+
+    s.writer = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_values + 1);
+    memset(s.writer, 0xff, h->n_values * sizeof(*s.writer));
+    s.list_met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
+    s.blind = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+            hf_value_id v;
+
+            if (!hf_graph_writes(h, o))
+                continue;
+            v = hf_graph_written(h, o);
+            if (v == HF_NONE)
+                s.blind[h->op_key[o]] = 1;
+            else if (s.writer[v] == HF_NONE)
+                s.writer[v] = t;
+            else if (s.writer[v] != t)
+                s.writer[v] = MANY;
+        }
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        if (h->txn_outcome[t] == HF_COMMITTED)
+            meet_sources(&s, t);
+        if ((t & 0xff) == 0 && hf_graph_spent(g))
+            break;
+    }
+    while (s.stack.n > 0)
+        meet_sources(&s, s.stack.at[--s.stack.n]);
+    hf_vec_release(&s.stack);
+    hf_free(s.writer);
+    hf_free(s.list_met);
+    hf_free(s.blind);
+}
+
+static void find_happened(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    bool unknown = false;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        g->happened[t] = h->txn_outcome[t] == HF_COMMITTED;
+        unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
+    }
+    if (unknown && g->reads_matter)
+        spread_happened(g);
+    g->all_happened = true;
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        g->n_happened += g->happened[t];
+        g->all_happened &= g->happened[t] || h->txn_outcome[t] == HF_ABORTED;
+    }
+}
+
+/* ---- placing writes ------------------------------------------------------ */
+
+typedef struct pending {
+    hf_key_id key;
+    hf_txn_id t;
+    hf_op_id op;
+} pending;
+
+typedef struct placer {
+    hf_graph *g;
+    const uint64_t *listed_first; /* NULL: no certificate */
+    const hf_txn_id *listed;
+    uint32_t *near;  /* per key: where the certificate was last found */
+    uint32_t *open;  /* per key: the next place after the listed ones */
+    uint32_t *later; /* per key: last transaction seen writing it */
+    HF_VEC(pending) pending;
+} placer;
+
+static uint32_t listed_count(const placer *p, hf_key_id key)
+{
+    return p->listed_first
+               ? (uint32_t)(p->listed_first[key + 1] - p->listed_first[key])
+               : 0;
+}
+
+/* The place of t in the certificate of key, if it is near the last one;
+ * HF_NONE: not near. */
+static inline uint32_t near_place(placer *p, hf_key_id key, hf_txn_id t)
+{
+    const hf_txn_id *at = p->listed + p->listed_first[key];
+    uint32_t n = listed_count(p, key), hint = p->near[key];
+
+    if (hint < n && at[hint] == t) {
+        p->near[key] = hint + 1;
+        return hint;
+    }
+    for (uint32_t i = 1; i < NEAR; i++) {
+        if (hint + i < n && at[hint + i] == t) {
+            p->near[key] = hint + i + 1;
+            return hint + i;
+        }
+        if (i <= hint && hint - i < n && at[hint - i] == t)
+            return hint - i;
+    }
+    return HF_NONE;
+}
+
+/* Installs the version in the slot and returns it. */
+static uint32_t install(hf_graph *g, uint32_t slot, hf_txn_id t, hf_op_id op)
+{
+    g->ver_txn[slot] = t;
+    g->ver_op[slot] = op;
+    g->op_role[op] = HF_ROLE_WRITE(slot);
+    return slot;
+}
+
+static inline uint32_t place_version(placer *p, hf_key_id key, hf_txn_id t,
+                                     hf_op_id op)
+{
+    hf_graph *g = p->g;
+    uint32_t at;
+
+    if (listed_count(p, key) == 0)
+        return install(g, p->open[key]++, t, op);
+    at = near_place(p, key, t);
+    if (at != HF_NONE)
+        return install(g, g->ver_first[key] + 1 + at, t, op);
+    hf_vec_push(&p->pending, (pending){key, t, op});
+    return HF_VER_PENDING;
+}
+
+static void note_second_write(hf_graph *g, hf_txn_id t, hf_value_id v,
+                              hf_op_id op)
+{
+    const hf_history *h = g->h;
+    hf_value_fact *f = &g->value[v];
+
+    if (h->unique_values && h->value_type[v] != HF_NIL)
+        hf_graph_note(g, HF_DUPLICATE_WRITE, f->op, op, HF_NONE, HF_NONE);
+    if (hf_op_kind_of(h, op) != HF_OP_APPEND && f->op >= h->op_first[t] &&
+        f->op < h->op_first[t + 1])
+        return; /* its own later write, which counts */
+    f->ver = HF_VER_SEVERAL;
+}
+
+/* Is there a later write of the key in the transaction?  Operations are
+ * visited from the last to the first; `later` helps in long ones. */
+static inline bool is_overwritten(placer *p, hf_txn_id t, hf_op_id op,
+                                  hf_op_id end)
+{
+    const hf_history *h = p->g->h;
+    hf_key_id key = h->op_key[op];
+
+    if (end - h->op_first[t] > 12) {
+        if (p->later[key] == t)
+            return true;
+        p->later[key] = t;
+        return false;
+    }
+    for (hf_op_id o = op + 1; o < end; o++)
+        if (h->op_key[o] == key && hf_graph_writes(h, o))
+            return true;
+    return false;
+}
+
+static inline void place_write(placer *p, hf_txn_id t, hf_op_id op,
+                               hf_op_id end)
+{
+    hf_graph *g = p->g;
+    hf_value_id v = hf_graph_written(g->h, op);
+    uint32_t ver;
+
+    if (!g->happened[t])
+        ver =
+            g->h->txn_outcome[t] == HF_ABORTED ? HF_VER_ABORTED : HF_VER_ABSENT;
+    else if (is_overwritten(p, t, op, end))
+        ver = HF_VER_INNER;
+    else
+        ver = place_version(p, g->h->op_key[op], t, op);
+    if (v == HF_NONE)
+        return;
+    if (g->value[v].ver == HF_VER_NOBODY)
+        g->value[v] = (hf_value_fact){ver, op};
+    else
+        note_second_write(g, t, v, op);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const pending *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+/* The place of those that were not near.  One pass over the certificate of
+ * each key concerned. */
+static void place_pending(placer *p)
+{
+    hf_graph *g = p->g;
+    uint32_t *place;
+    size_t i = 0;
+
+    if (p->pending.n == 0)
+        return;
+    place = HF_NEW_ARRAY(uint32_t, (size_t)g->h->n_txns + 1);
+    qsort(p->pending.at, p->pending.n, sizeof(pending), by_key);
+    while (i < p->pending.n) {
+        hf_key_id key = p->pending.at[i].key;
+        size_t first = i;
+
+        for (; i < p->pending.n && p->pending.at[i].key == key; i++)
+            place[p->pending.at[i].t] = HF_NONE;
+        for (uint64_t j = p->listed_first[key]; j < p->listed_first[key + 1];
+             j++)
+            place[p->listed[j]] = (uint32_t)(j - p->listed_first[key]);
+        for (size_t j = first; j < i; j++) {
+            pending w = p->pending.at[j];
+            hf_value_id v = hf_graph_written(g->h, w.op);
+            uint32_t ver = place[w.t] == HF_NONE
+                               ? p->open[key]++
+                               : g->ver_first[key] + 1 + place[w.t];
+
+            install(g, ver, w.t, w.op);
+            if (v != HF_NONE && g->value[v].ver == HF_VER_PENDING &&
+                g->value[v].op == w.op)
+                g->value[v].ver = ver;
+        }
+    }
+    hf_free(place);
+}
+
+void hf_graph_permute(hf_graph *g, hf_key_id key, const uint32_t *order,
+                      uint32_t n)
+{
+    uint32_t base = g->ver_first[key] + 1;
+    hf_txn_id *txns = HF_NEW_ARRAY(hf_txn_id, (size_t)n + 1);
+    hf_op_id *ops = HF_NEW_ARRAY(hf_op_id, (size_t)n + 1);
+
+    for (uint32_t i = 0; i < n; i++) {
+        txns[i] = g->ver_txn[order[i]];
+        ops[i] = g->ver_op[order[i]];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        hf_value_id v = hf_graph_written(g->h, ops[i]);
+
+        (void)install(g, base + i, txns[i], ops[i]);
+        if (v != HF_NONE && g->value[v].op == ops[i] &&
+            g->value[v].ver < HF_VER_MOST)
+            g->value[v].ver = base + i;
+    }
+    g->ver_end[key] = base + n;
+    hf_free(txns);
+    hf_free(ops);
+}
+
+void hf_graph_remap(hf_graph *g, const uint32_t *map)
+{
+    for (hf_op_id o = 0; o < g->h->n_ops; o++) {
+        uint32_t role = g->op_role[o];
+
+        if (!(role & 1u))
+            g->op_role[o] = HF_ROLE_READ(map[role / 2]);
+        if (g->op_source && g->op_source[o] != HF_NONE)
+            g->op_source[o] = HF_ROLE_READ(map[g->op_source[o] / 2]);
+    }
+}
+
+/* Listed transactions that did not happen leave gaps. */
+static void close_gaps(placer *p)
+{
+    hf_graph *g = p->g;
+    uint32_t *order = NULL;
+    size_t cap = 0;
+
+    for (hf_key_id k = 0; k < g->h->n_keys; k++) {
+        uint32_t base = g->ver_first[k] + 1, listed = listed_count(p, k);
+        uint32_t used = p->open[k] - base, n = 0;
+
+        g->ver_end[k] = p->open[k];
+        g->chain_end[k] = base + listed;
+        for (uint32_t i = 0; i < listed; i++)
+            n += g->ver_op[base + i] != HF_NONE;
+        if (n == listed)
+            continue;
+        n = 0;
+        g->chain_end[k] = base;
+        for (uint32_t i = 0; i < used; i++) {
+            if (g->ver_op[base + i] == HF_NONE)
+                continue;
+            if (n == cap)
+                hf_vec_grow((void **)&order, &cap, n + 1u, sizeof(*order));
+            order[n++] = base + i;
+            if (i < listed)
+                g->chain_end[k] = base + n;
+        }
+        hf_graph_permute(g, k, order, n);
+    }
+    hf_free(order);
+}
+
+/* A value that is also the initial one may have been read from either. */
+static void settle_initial(hf_graph *g)
+{
+    const hf_history *h = g->h;
+
+    for (hf_value_id v = 0; v < h->n_values; v++)
+        if (h->value_type[v] == HF_NIL && g->value[v].ver != HF_VER_NOBODY &&
+            hf_value_is_initial(h, h->value_key[v], v))
+            g->value[v].ver = HF_VER_SEVERAL;
+    for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
+        if (h->key_initial[k] != HF_NONE &&
+            g->value[h->key_initial[k]].ver != HF_VER_NOBODY)
+            g->value[h->key_initial[k]].ver = HF_VER_SEVERAL;
+}
+
+static bool place_writes(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    placer p = {.g = g,
+                .listed_first = h->cert.order_first,
+                .listed = h->cert.order_txn};
+
+    p.near = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
+    p.open = HF_NEW_ARRAY(uint32_t, (size_t)h->n_keys + 1);
+    p.later = HF_NEW_ARRAY(uint32_t, (size_t)h->n_keys + 1);
+    memset(p.later, 0xff, ((size_t)h->n_keys + 1) * sizeof(*p.later));
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        p.open[k] = g->ver_first[k] + 1 + listed_count(&p, k);
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        hf_op_id end = h->op_first[t + 1];
+
+        for (hf_op_id o = end; o-- > h->op_first[t];)
+            if (hf_graph_writes(h, o))
+                place_write(&p, t, o, end);
+        if ((t & 0xff) == 0 && hf_graph_spent(g))
+            break;
+    }
+    if (!g->stopped) {
+        place_pending(&p);
+        close_gaps(&p);
+        settle_initial(g);
+    }
+    hf_free(p.near);
+    hf_free(p.open);
+    hf_free(p.later);
+    hf_vec_release(&p.pending);
+    return !g->stopped;
+}
+
+/* ---- recorded order of transactions -------------------------------------- */
+
+typedef struct ranked {
+    uint64_t rank;
+    uint32_t ver;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->ver > y->ver) - (x->ver < y->ver);
+}
+
+/* Fills rank (HF_TIME_NONE: none); false if nothing was recorded. */
+static bool recorded_ranks(const hf_history *h, uint64_t *rank)
+{
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        rank[t] = HF_TIME_NONE;
+    for (uint32_t i = 0; i < h->cert.n_serial; i++)
+        rank[h->cert.serial[i]] = i;
+    if (h->cert.n_serial > 0)
+        return true;
+    for (hf_txn_id t = 0; h->cert.commit_ts && t < h->n_txns; t++)
+        rank[t] = h->cert.commit_ts[t];
+    return h->cert.commit_ts != NULL;
+}
+
+/* The versions of a key by rank, if all have different ones. */
+static bool order_by_rank(hf_graph *g, hf_key_id k, const uint64_t *rank,
+                          ranked *room, uint32_t *order)
+{
+    uint32_t base = g->ver_first[k] + 1, n = g->ver_end[k] - base;
+
+    for (uint32_t i = 0; i < n; i++) {
+        room[i] = (ranked){rank[g->ver_txn[base + i]], base + i};
+        if (room[i].rank == HF_TIME_NONE)
+            return false;
+    }
+    qsort(room, n, sizeof(*room), by_rank);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0 && room[i].rank == room[i - 1].rank)
+            return false;
+        order[i] = room[i].ver;
+    }
+    hf_graph_permute(g, k, order, n);
+    g->chain_end[k] = g->ver_end[k];
+    return true;
+}
+
+/* Where no version order was recorded, the database's own order of
+ * transactions stands in for it. */
+static void use_recorded_order(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    uint64_t *rank;
+    ranked *room;
+    uint32_t *order;
+
+    if (h->cert.n_serial == 0 && !h->cert.commit_ts)
+        return;
+    rank = HF_NEW_ARRAY(uint64_t, (size_t)h->n_txns + 1);
+    room = HF_NEW_ARRAY(ranked, (size_t)g->n_versions + 1);
+    order = HF_NEW_ARRAY(uint32_t, (size_t)g->n_versions + 1);
+    if (recorded_ranks(h, rank))
+        for (hf_key_id k = 0; k < h->n_keys; k++)
+            if (!(g->key_use[k] & HF_USE_LIST) &&
+                g->ver_end[k] > g->ver_first[k] + 2 &&
+                (!h->cert.order_first ||
+                 h->cert.order_first[k] == h->cert.order_first[k + 1]) &&
+                order_by_rank(g, k, rank, room, order))
+                g->rests |= HF_REST_ORDER;
+    hf_free(rank);
+    hf_free(room);
+    hf_free(order);
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static void *nones(size_t count)
+{
+    void *p = hf_alloc_large(hf_array_size(count + 1, sizeof(uint32_t)));
+
+    memset(p, 0xff, (count + 1) * sizeof(uint32_t));
+    return p;
+}
+
+static void get_memory(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    size_t values = (size_t)h->n_values + 1;
+
+    g->value = hf_alloc_large(hf_array_size(values, sizeof(*g->value)));
+    memset(g->value, 0xff, values * sizeof(*g->value));
+    g->op_role = nones(h->n_ops);
+    g->ver_txn = nones(g->n_versions);
+    g->ver_op = nones(g->n_versions);
+    g->ver_end = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
+    g->chain_end = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
+    if (g->has_increments)
+        g->op_source = nones(h->n_ops);
+}
+
+/* Bytes that the engine will want; the budget may say no. */
+static bool afford(hf_graph *g)
+{
+    const hf_history *h = g->h;
+    size_t bytes = (size_t)h->n_values * sizeof(hf_value_fact) +
+                   (size_t)h->n_ops * 12 + (size_t)g->n_versions * 16 +
+                   (size_t)h->n_txns * 24;
+
+    if (g->budget && hf_budget_refuses(g->budget, bytes))
+        g->stopped = true;
+    return !g->stopped;
+}
+
+bool hf_graph_build(hf_graph *g)
+{
+    const hf_history *h = g->h;
+
+    g->reads_matter = g->level->shape != HF_SHAPE_WW;
+    g->open_read = HF_NONE;
+    g->happened = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
+    g->key_use = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
+    g->ver_first = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
+    find_happened(g);
+    if (g->stopped || !count_versions(g) || !afford(g))
+        return false;
+    look_at_keys(g);
+    get_memory(g);
+    if (!place_writes(g))
+        return false;
+    use_recorded_order(g);
+    if (g->has_lists)
+        hf_graph_order_lists(g);
+    if (g->stopped || !hf_graph_take_reads(g))
+        return false;
+    hf_graph_find_paths(g);
+    hf_graph_link_readers(g);
+    hf_graph_sessions_and_time(g);
+    hf_graph_open_orders(g);
+    return !g->stopped;
+}
+
+void hf_graph_release(hf_graph *g)
+{
+    void *all[] = {
+        g->happened,     g->key_use,     g->value,        g->ver_first,
+        g->ver_end,      g->chain_end,   g->ver_txn,      g->ver_op,
+        g->op_role,      g->op_source,   g->reader_first, g->reader_txn,
+        g->list_length,  g->list_kept,   g->list_several, g->list_on_path,
+        g->longest_op,   g->list_bad,    g->prev,         g->group_of,
+        g->group_ver,    g->group_alone, g->pair_first,   g->pairs,
+        g->session_prev, g->time_txn,    g->time_before,  g->open_key};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        hf_free(all[i]);
+    for (unsigned i = 0; i < HF_G0; i++)
+        hf_vec_release(&g->places[i].kept);
+    hf_vec_release(&g->odd);
+    hf_vec_release(&g->clashes);
+    hf_vec_release(&g->listed);
+    hf_vec_release(&g->circles);
+}

@@ -1,0 +1,160 @@
+/* stamps.c: recorded starts and commits.
+ *
+ * By recorded timestamps, a commit at time c is in the snapshot of a start at
+ * time s if c <= s; a transaction is never in its own.  That is the order of
+ * events in which, at equal times, commits of writers stand before the starts
+ * of others; so a writer must start before it commits, and one that writes
+ * nothing may do both at one time.
+ *
+ * Two anomalies: a read that does not return the newest version in its
+ * snapshot, and two writers of one key of which neither is in the snapshot of
+ * the other.  And the check of an order of events against the timestamps,
+ * which is one pass.
+ */
+#include "verify/operations.h"
+#include "verify/rests.h"
+
+static uint64_t start_of(const hf_history *h, hf_txn_id t)
+{
+    return h->cert.start_ts ? h->cert.start_ts[t] : HF_TIME_NONE;
+}
+
+static uint64_t commit_of(const hf_history *h, hf_txn_id t)
+{
+    return h->cert.commit_ts ? h->cert.commit_ts[t] : HF_TIME_NONE;
+}
+
+/* The last write of its key by one that happened. */
+static bool installs(const hf_certain *c, const hf_step *s)
+{
+    uint32_t slot;
+
+    if (!c->happened[s->t] || !hf_op_writes(c->v->h, s->op))
+        return false;
+    slot = hf_facts_slot(&c->v->facts, s->t, s->key);
+    return slot != HF_NONE && c->v->facts.write_op[slot] == s->op;
+}
+
+/* T starts at `start` and reads the version of `source`; the write is of
+ * another transaction, which commits at `commit`. */
+static bool is_outside(const hf_certain *c, uint64_t start, hf_txn_id source,
+                       const hf_step *write, uint64_t commit)
+{
+    uint64_t older;
+
+    if (source == write->t)
+        return commit > start ||
+               hf_refuse_steps(c, "the version read was committed before the "
+                                  "reader's start");
+    if (commit > start)
+        return hf_refuse_steps(c, "the version missed was committed after the "
+                                  "reader's start");
+    if (source == HF_NONE)
+        return true;
+    older = commit_of(c->v->h, source);
+    return (older != HF_TIME_NONE && older < commit) ||
+           hf_refuse_steps(c, "the version read is not certainly older than "
+                              "the one missed");
+}
+
+bool hf_check_outside_snapshot(const hf_certain *c, const hf_step *s,
+                               uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    hf_txn_id source;
+    uint64_t start, commit;
+
+    (void)n;
+    if (s[0].t == s[1].t || !c->happened[s[0].t] || !installs(c, &s[1]))
+        return hf_refuse_steps(c, "expected a read, and the last write of its "
+                                  "key by another that certainly committed");
+    if (!hf_certain_source(c, s[0].t, s[0].op, s[1].key, &source))
+        return hf_refuse_steps(c, "it is not certain which version was read");
+    start = start_of(h, s[0].t);
+    commit = commit_of(h, s[1].t);
+    if (start == HF_TIME_NONE || commit == HF_TIME_NONE)
+        return hf_refuse_steps(c, "the start of the reader or the commit of "
+                                  "the writer was not recorded");
+    return is_outside(c, start, source, &s[1], commit);
+}
+
+bool hf_check_concurrent_write(const hf_certain *c, const hf_step *s,
+                               uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    const hf_step *first = &s[0], *second = &s[1];
+
+    (void)n;
+    if (s[0].t == s[1].t || s[0].key != s[1].key || !installs(c, &s[0]) ||
+        !installs(c, &s[1]))
+        return hf_refuse_steps(c, "expected the last writes of one key by two "
+                                  "that certainly committed");
+    for (int i = 0; i < 2; i++)
+        if (start_of(h, s[i].t) == HF_TIME_NONE ||
+            commit_of(h, s[i].t) == HF_TIME_NONE)
+            return hf_refuse_steps(c, "a start or a commit was not recorded");
+    if (commit_of(h, second->t) < commit_of(h, first->t)) {
+        first = &s[1];
+        second = &s[0];
+    }
+    return start_of(h, second->t) < commit_of(h, first->t) ||
+           hf_refuse_steps(c, "one started after the other had committed");
+}
+
+/* ---- orders of events ---------------------------------------------------- */
+
+static bool is_writer(const hf_history *h, hf_txn_id t)
+{
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        if (hf_op_writes(h, op))
+            return true;
+    return false;
+}
+
+static bool has_stamps(hf_verifier *v, hf_txn_id t)
+{
+    const hf_history *h = v->h;
+    uint64_t start = start_of(h, t), commit = commit_of(h, t);
+
+    if (start == HF_TIME_NONE || commit == HF_TIME_NONE)
+        return hf_refuse(v, "the start or the commit of %s was not recorded",
+                         hf_label_txn(h, t).text);
+    return start < commit || (start == commit && !is_writer(h, t)) ||
+           hf_refuse(v, "by its timestamps %s commits before it can write",
+                     hf_label_txn(h, t).text);
+}
+
+bool hf_events_keep_stamps(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+    uint64_t now = 0;
+    bool started = false; /* a transaction, at this time */
+
+    for (uint32_t i = 0; i < v->w->n_order; i++) {
+        hf_txn_id t = v->w->order[i] / 2;
+        bool is_start = v->w->order[i] % 2 == 0;
+        uint64_t time = is_start ? start_of(h, t) : commit_of(h, t);
+
+        if (is_start && !has_stamps(v, t))
+            return false;
+        if (time < now)
+            return hf_refuse(v,
+                             "%s %s at %llu, after events of later "
+                             "timestamps",
+                             hf_label_txn(h, t).text,
+                             is_start ? "starts" : "commits",
+                             (unsigned long long)time);
+        started &= time == now;
+        now = time;
+        /* a writer starts earlier, so what started now is another */
+        if (!is_start && started && is_writer(h, t))
+            return hf_refuse(v,
+                             "%s commits at %llu, after starts that must see "
+                             "it",
+                             hf_label_txn(h, t).text, (unsigned long long)time);
+        started |= is_start;
+        if ((i & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    return true;
+}

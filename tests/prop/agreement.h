@@ -1,0 +1,50 @@
+/* agreement.h: one history, one level: an engine, the reference and verify.
+ *
+ * The reference tries every world and so decides nearly everything; the
+ * engine may answer unknown where the history does not say in which order
+ * versions were installed.
+ */
+#ifndef AGREEMENT_H
+#define AGREEMENT_H
+
+#include "base/out.h"
+#include "check/check.h"
+
+typedef enum agreement {
+    AGREE = 0,
+    DISAGREE_ERROR,   /* the engine returned an error */
+    DISAGREE_VERDICT, /* valid against invalid */
+    DISAGREE_UNKNOWN, /* unknown, and the history determines the order */
+    DISAGREE_WITNESS, /* verify does not accept the verdict's witness */
+    DISAGREE_FINDING, /* verify does not accept a finding's witness */
+    DISAGREE_STRAY,   /* findings though not invalid, or none though so */
+    DISAGREE_LONGER,  /* a cycle longer than the reference's of that name */
+    DISAGREE_THREADS, /* one thread and two give different results */
+    DISAGREE_LATTICE, /* valid at a level, invalid at a weaker one */
+    DISAGREE_ORDER,   /* findings not in the promised order */
+    AGREEMENT_COUNT
+} agreement;
+
+/* What was compared. */
+typedef struct agreement_case {
+    const hf_engine *engine, *reference;
+    hf_level level;
+    bool threads; /* compare one thread with two, too */
+} agreement_case;
+
+/* What both said. */
+typedef struct agreement_answers {
+    hf_verdict engine, reference;
+    /* of each anomaly: the edges of its shortest cycle (without a cycle: 1);
+     * 0 if it was not reported */
+    uint32_t by_engine[HF_ANOMALY_COUNT], by_reference[HF_ANOMALY_COUNT];
+} agreement_answers;
+
+/* Judges h twice and compares.  The engine's result is written to `json`
+ * (cleared first); `why` gets one line where they do not agree. */
+agreement agree_level(const hf_history *h, const agreement_case *c,
+                      hf_out *json, agreement_answers *ret, hf_error *why);
+
+const char *agreement_name(agreement a);
+
+#endif
