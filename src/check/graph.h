@@ -51,7 +51,7 @@
 typedef struct hf_value_fact {
     uint32_t ver;
     hf_op_id op; /* the write; one of them if there are several */
-} hf_value_fact;
+} __attribute__((aligned(8))) hf_value_fact;
 
 /* op_role: version * 2 + 1 for the write that installs it, version * 2 for
  * a read of others; HF_NONE: neither. */
@@ -169,8 +169,10 @@ static inline hf_value_id hf_graph_written(const hf_history *h, hf_op_id op)
                : h->op_value[op];
 }
 
-/* Fills everything above; false if the budget ran out. */
-bool hf_graph_build(hf_graph *g);
+/* Versions, what reads mean, which keys are one chain; then the rest.  False
+ * if the budget ran out. */
+bool hf_graph_build_facts(hf_graph *g);
+bool hf_graph_build_edges(hf_graph *g);
 void hf_graph_release(hf_graph *g);
 
 /* Notes an anomaly without a cycle; unused ops are HF_NONE. */
@@ -191,6 +193,15 @@ void hf_graph_permute(hf_graph *g, hf_key_id key, const uint32_t *order,
 /* The same for reads, once all keys were permuted: map[old] is the new one. */
 void hf_graph_remap(hf_graph *g, const uint32_t *map);
 
+/* graph_pieces.c: runs work on items first .. end - 1 of each piece, with a
+ * copy of g whose findings are joined to g's afterwards. */
+typedef void (*hf_piece_work)(hf_graph *g, void *user, uint32_t piece,
+                              uint32_t first, uint32_t end);
+uint32_t hf_graph_n_pieces(const hf_graph *g);
+void hf_graph_in_pieces(hf_graph *g, uint32_t n_items, hf_piece_work work,
+                        void *user);
+void hf_graph_release_findings(hf_graph *g);
+
 /* graph_lists.c */
 void hf_graph_order_lists(hf_graph *g);
 /* A list read without own append before it: what it shows besides its
@@ -203,6 +214,8 @@ void hf_graph_link_readers(hf_graph *g);
 void hf_graph_lost_updates(hf_graph *g);
 /* graph_open.c */
 void hf_graph_open_orders(hf_graph *g);
+/* Fills open_key; a key with one open version may become a chain. */
+void hf_graph_find_open(hf_graph *g);
 /* Registers whose versions each read the one before: a chain after all. */
 void hf_graph_find_paths(hf_graph *g);
 void hf_graph_sessions_and_time(hf_graph *g);
@@ -285,6 +298,9 @@ void hf_report_weak(hf_graph_report *r, const hf_walk *walk);
 typedef HF_VEC(hf_source) hf_source_list;
 bool hf_graph_replay(const hf_graph *g, const hf_txn_id *order, uint32_t n,
                      hf_source_list *ret);
+/* Where every key is one chain: is this order of all that happened a serial
+ * one? */
+bool hf_graph_is_serial(const hf_graph *g, const hf_txn_id *order, uint32_t n);
 /* Gives every key one chain: its versions in this order of transactions. */
 void hf_graph_complete(hf_graph *g, const hf_txn_id *order, uint32_t n);
 /* What would decide it; in the arena. */

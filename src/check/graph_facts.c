@@ -97,47 +97,61 @@ static uint64_t listed_in_vain(const hf_graph *g, hf_key_id key)
     return n;
 }
 
-/* Use of keys, and how many versions each may have. */
+/* What each kind of operation does to its key. */
+#define INSTALLS 128u
+#define SPECIAL 64u
+static void fill_uses(uint8_t *use)
+{
+    memset(use, 0, 256);
+    for (unsigned bits = 0; bits < 256; bits++) {
+        unsigned kind = bits & HF_OP_KIND_MASK;
+
+        if (bits & HF_OP_FAILED)
+            continue;
+        if (kind == HF_OP_WRITE || kind == HF_OP_INSERT || kind == HF_OP_DELETE)
+            use[bits] = INSTALLS | HF_USE_WRITTEN;
+        else if (kind == HF_OP_APPEND)
+            use[bits] = INSTALLS | HF_USE_LIST;
+        else if (kind == HF_OP_INCREMENT)
+            use[bits] = INSTALLS | SPECIAL | HF_USE_WRITTEN;
+        else if (kind == HF_OP_SQL || (kind < HF_OP_KIND_COUNT &&
+                                       hf_op_has_predicate((hf_op_kind)kind)))
+            use[bits] = SPECIAL;
+    }
+}
+
+/* Use of keys, and how many versions each may have.  Reads and writes come in
+ * no order that could be foreseen, so nothing here is decided by a branch. */
+static void count_uses(hf_graph *g, uint32_t *count)
+{
+    const hf_history *h = g->h;
+    uint8_t use[256];
+
+    fill_uses(use);
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        unsigned happened = g->happened[t];
+
+        for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+            unsigned u = use[h->op_kind[o]];
+            hf_key_id key = h->op_key[o] < h->n_keys ? h->op_key[o] : h->n_keys;
+
+            g->key_use[key] |= u & (HF_USE_LIST | HF_USE_WRITTEN);
+            count[key] += u >> 7 & happened;
+            if (u & SPECIAL)
+                look_at_special(g, o);
+        }
+        if ((t & 0xff) == 0 && hf_graph_spent(g))
+            return;
+    }
+}
+
 static bool count_versions(hf_graph *g)
 {
     const hf_history *h = g->h;
     uint32_t *count = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
     uint64_t at = 0;
 
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        bool happened = g->happened[t];
-
-        for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-            unsigned bits = h->op_kind[o];
-
-            if (bits & HF_OP_FAILED)
-                continue;
-            switch ((hf_op_kind)(bits & HF_OP_KIND_MASK)) {
-            case HF_OP_READ:
-            case HF_OP_READ_LIST:
-                continue;
-            case HF_OP_WRITE:
-            case HF_OP_INSERT:
-            case HF_OP_DELETE:
-                g->key_use[h->op_key[o]] |= HF_USE_WRITTEN;
-                break;
-            case HF_OP_APPEND:
-                g->key_use[h->op_key[o]] |= HF_USE_LIST;
-                break;
-            case HF_OP_BEGIN:
-            case HF_OP_COMMIT:
-            case HF_OP_ABORT:
-                continue;
-            default:
-                look_at_special(g, o);
-                if (!hf_op_installs(hf_op_kind_of(h, o)))
-                    continue;
-            }
-            count[h->op_key[o]] += happened;
-        }
-        if ((t & 0xff) == 0 && hf_graph_spent(g))
-            break;
-    }
+    count_uses(g, count);
     for (hf_key_id k = 0; k < h->n_keys; k++) {
         g->ver_first[k] = (uint32_t)at;
         at += (uint64_t)count[k] + 1 + listed_in_vain(g, k);
@@ -304,6 +318,8 @@ typedef struct placer {
     uint32_t *open;  /* per key: the next place after the listed ones */
     uint32_t *later; /* per key: last transaction seen writing it */
     HF_VEC(pending) pending;
+    bool shared;    /* other pieces are placed at the same time */
+    bool met_twice; /* a value was written twice */
 } placer;
 
 static uint32_t listed_count(const placer *p, hf_key_id key)
@@ -313,12 +329,31 @@ static uint32_t listed_count(const placer *p, hf_key_id key)
                : 0;
 }
 
+/* Where t would be if the certificate were in the order of the file. */
+static uint32_t first_guess(const hf_txn_id *at, uint32_t n, hf_txn_id t)
+{
+    uint32_t low = 0, high = n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (at[middle] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The place of t in the certificate of key, if it is near the last one;
  * HF_NONE: not near. */
 static inline uint32_t near_place(placer *p, hf_key_id key, hf_txn_id t)
 {
     const hf_txn_id *at = p->listed + p->listed_first[key];
     uint32_t n = listed_count(p, key), hint = p->near[key];
+
+    if (hint == HF_NONE)
+        hint = first_guess(at, n, t);
 
     if (hint < n && at[hint] == t) {
         p->near[key] = hint + 1;
@@ -350,9 +385,9 @@ static inline uint32_t place_version(placer *p, hf_key_id key, hf_txn_id t,
     hf_graph *g = p->g;
     uint32_t at;
 
-    if (listed_count(p, key) == 0)
+    if (listed_count(p, key) == 0 && !p->shared)
         return install(g, p->open[key]++, t, op);
-    at = near_place(p, key, t);
+    at = listed_count(p, key) ? near_place(p, key, t) : HF_NONE;
     if (at != HF_NONE)
         return install(g, g->ver_first[key] + 1 + at, t, op);
     hf_vec_push(&p->pending, (pending){key, t, op});
@@ -371,6 +406,18 @@ static void note_second_write(hf_graph *g, hf_txn_id t, hf_value_id v,
         f->op < h->op_first[t + 1])
         return; /* its own later write, which counts */
     f->ver = HF_VER_SEVERAL;
+}
+
+/* While other pieces may write the same value.  If two do at once, one of
+ * them is not there afterwards: look_again() sees it. */
+static inline void share_value(placer *p, hf_value_id v, hf_value_fact fact)
+{
+    hf_value_fact old;
+
+    __atomic_load(&p->g->value[v], &old, __ATOMIC_RELAXED);
+    if (old.ver != HF_VER_NOBODY)
+        p->met_twice = true;
+    __atomic_store(&p->g->value[v], &fact, __ATOMIC_RELAXED);
 }
 
 /* Is there a later write of the key in the transaction?  Operations are
@@ -409,7 +456,9 @@ static inline void place_write(placer *p, hf_txn_id t, hf_op_id op,
         ver = place_version(p, g->h->op_key[op], t, op);
     if (v == HF_NONE)
         return;
-    if (g->value[v].ver == HF_VER_NOBODY)
+    if (p->shared)
+        share_value(p, v, (hf_value_fact){ver, op});
+    else if (g->value[v].ver == HF_VER_NOBODY)
         g->value[v] = (hf_value_fact){ver, op};
     else
         note_second_write(g, t, v, op);
@@ -545,37 +594,114 @@ static void settle_initial(hf_graph *g)
             g->value[h->key_initial[k]].ver = HF_VER_SEVERAL;
 }
 
-static bool place_writes(hf_graph *g)
+/* ---- all writes ---------------------------------------------------------- */
+
+static void init_placer(placer *p, hf_graph *g)
 {
     const hf_history *h = g->h;
-    placer p = {.g = g,
-                .listed_first = h->cert.order_first,
-                .listed = h->cert.order_txn};
+    size_t keys = (size_t)h->n_keys + 1;
 
-    p.near = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
-    p.open = HF_NEW_ARRAY(uint32_t, (size_t)h->n_keys + 1);
-    p.later = HF_NEW_ARRAY(uint32_t, (size_t)h->n_keys + 1);
-    memset(p.later, 0xff, ((size_t)h->n_keys + 1) * sizeof(*p.later));
+    *p = (placer){.g = g,
+                  .listed_first = h->cert.order_first,
+                  .listed = h->cert.order_txn};
+    p->near = HF_NEW_ARRAY(uint32_t, keys);
+    p->open = HF_NEW_ARRAY(uint32_t, keys);
+    p->later = HF_NEW_ARRAY(uint32_t, keys);
+    memset(p->near, 0xff, keys * sizeof(*p->near));
+    memset(p->later, 0xff, keys * sizeof(*p->later));
     for (hf_key_id k = 0; k < h->n_keys; k++)
-        p.open[k] = g->ver_first[k] + 1 + listed_count(&p, k);
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        hf_op_id end = h->op_first[t + 1];
+        p->open[k] = g->ver_first[k] + 1 + listed_count(p, k);
+}
 
-        for (hf_op_id o = end; o-- > h->op_first[t];)
+static void release_placer(placer *p)
+{
+    hf_free(p->near);
+    hf_free(p->open);
+    hf_free(p->later);
+    hf_vec_release(&p->pending);
+}
+
+static void place_range(placer *p, hf_txn_id first, hf_txn_id end)
+{
+    const hf_history *h = p->g->h;
+
+    for (hf_txn_id t = first; t < end; t++) {
+        hf_op_id last = h->op_first[t + 1];
+
+        for (hf_op_id o = last; o-- > h->op_first[t];)
             if (hf_graph_writes(h, o))
-                place_write(&p, t, o, end);
-        if ((t & 0xff) == 0 && hf_graph_spent(g))
+                place_write(p, t, o, last);
+        if ((t & 0xff) == 0 && hf_graph_spent(p->g))
             break;
     }
+}
+
+/* One piece.  Two pieces may meet at a value that is written twice. */
+static void place_piece(hf_graph *g, void *user, uint32_t piece, uint32_t first,
+                        uint32_t end)
+{
+    placer *p = (placer *)user + piece;
+
+    init_placer(p, g);
+    p->shared = true;
+    place_range(p, first, end);
+    p->g = NULL; /* it is a copy, soon gone */
+}
+
+/* Did every write find its value free? */
+static void look_again(hf_graph *g, void *user, uint32_t piece, uint32_t first,
+                       uint32_t end)
+{
+    placer *p = (placer *)user + piece;
+    const hf_history *h = g->h;
+
+    for (hf_op_id o = h->op_first[first]; o < h->op_first[end]; o++)
+        if (hf_graph_writes(h, o) && hf_graph_written(h, o) != HF_NONE &&
+            g->value[hf_graph_written(h, o)].op != o)
+            p->met_twice = true;
+}
+
+/* With a certificate each write has a place of its own, and pieces can be
+ * placed at once.  False if a value was written twice: then the order in
+ * which writes are met matters, and all is as before. */
+static bool place_in_pieces(hf_graph *g, placer *all)
+{
+    uint32_t n = hf_graph_n_pieces(g);
+    placer *p = HF_NEW_ZEROED(placer, n);
+    bool fine = true;
+
+    hf_graph_in_pieces(g, g->h->n_txns, place_piece, p);
+    hf_graph_in_pieces(g, g->h->n_txns, look_again, p);
+    for (uint32_t i = 0; i < n; i++) {
+        fine &= !p[i].met_twice;
+        for (size_t k = 0; k < p[i].pending.n; k++)
+            hf_vec_push(&all->pending, p[i].pending.at[k]);
+        release_placer(&p[i]);
+    }
+    hf_free(p);
+    if (fine)
+        return true;
+    all->pending.n = 0;
+    memset(g->value, 0xff, ((size_t)g->h->n_values + 1) * sizeof(*g->value));
+    memset(g->op_role, 0xff, ((size_t)g->h->n_ops + 1) * sizeof(uint32_t));
+    memset(g->ver_txn, 0xff, ((size_t)g->n_versions + 1) * sizeof(uint32_t));
+    memset(g->ver_op, 0xff, ((size_t)g->n_versions + 1) * sizeof(uint32_t));
+    return false;
+}
+
+static bool place_writes(hf_graph *g)
+{
+    placer p;
+
+    init_placer(&p, g);
+    if (!p.listed_first || hf_graph_n_pieces(g) == 1 || !place_in_pieces(g, &p))
+        place_range(&p, 0, g->h->n_txns);
     if (!g->stopped) {
         place_pending(&p);
         close_gaps(&p);
         settle_initial(g);
     }
-    hf_free(p.near);
-    hf_free(p.open);
-    hf_free(p.later);
-    hf_vec_release(&p.pending);
+    release_placer(&p);
     return !g->stopped;
 }
 
@@ -697,7 +823,7 @@ static bool afford(hf_graph *g)
     return !g->stopped;
 }
 
-bool hf_graph_build(hf_graph *g)
+bool hf_graph_build_facts(hf_graph *g)
 {
     const hf_history *h = g->h;
 
@@ -719,8 +845,13 @@ bool hf_graph_build(hf_graph *g)
     if (g->stopped || !hf_graph_take_reads(g))
         return false;
     hf_graph_find_paths(g);
+    hf_graph_find_open(g);
+    return !g->stopped;
+}
+
+bool hf_graph_build_edges(hf_graph *g)
+{
     hf_graph_link_readers(g);
-    hf_graph_sessions_and_time(g);
     hf_graph_open_orders(g);
     return !g->stopped;
 }
@@ -738,6 +869,11 @@ void hf_graph_release(hf_graph *g)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         hf_free(all[i]);
+    hf_graph_release_findings(g);
+}
+
+void hf_graph_release_findings(hf_graph *g)
+{
     for (unsigned i = 0; i < HF_G0; i++)
         hf_vec_release(&g->places[i].kept);
     hf_vec_release(&g->odd);

@@ -113,6 +113,41 @@ bool hf_graph_replay(const hf_graph *g, const hf_txn_id *order, uint32_t n,
     return fine;
 }
 
+/* The same where every key is one chain, by versions: each read finds the
+ * version where it is, each write is the next one. */
+static bool is_next(const hf_graph *g, uint32_t *current, hf_txn_id t)
+{
+    const hf_history *h = g->h;
+    uint32_t wrong = 0;
+
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+        uint32_t role = g->op_role[o], *now;
+
+        if (g->op_source && g->op_source[o] != HF_NONE)
+            wrong |= current[h->op_key[o]] ^ g->op_source[o] / 2;
+        if (role == HF_NONE)
+            continue;
+        now = &current[h->op_key[o]];
+        wrong |= (*now + (role & 1u)) ^ role / 2;
+        *now = role / 2;
+    }
+    return wrong == 0;
+}
+
+bool hf_graph_is_serial(const hf_graph *g, const hf_txn_id *order, uint32_t n)
+{
+    size_t bytes = hf_array_size(g->h->n_keys + 1u, sizeof(uint32_t));
+    uint32_t *current = hf_alloc(bytes);
+    bool fine = true;
+
+    memcpy(current, g->ver_first, bytes);
+    for (uint32_t i = 0; i < n && fine; i++) {
+        fine = g->happened[order[i]] && is_next(g, current, order[i]);
+    }
+    hf_free(current);
+    return fine;
+}
+
 /* ---- completing ---------------------------------------------------------- */
 
 typedef struct ranked {

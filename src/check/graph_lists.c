@@ -296,10 +296,33 @@ static void order_key(chain *c)
     g->chain_end[c->key] = base + chained;
 }
 
+/* What all keys share: each writes only what is its own. */
+typedef struct marks {
+    uint8_t *met, *placed;
+} marks;
+
+static void order_piece(hf_graph *g, void *user, uint32_t piece, uint32_t first,
+                        uint32_t end)
+{
+    const marks *m = user;
+    chain c = {.g = g, .met = m->met, .placed = m->placed};
+
+    (void)piece;
+    for (hf_key_id k = first; k < end; k++) {
+        if (!(g->key_use[k] & HF_USE_LIST))
+            continue;
+        c.key = k;
+        c.read = g->longest_op[k];
+        order_key(&c);
+    }
+    hf_vec_release(&c.elements);
+    hf_vec_release(&c.order);
+}
+
 void hf_graph_order_lists(hf_graph *g)
 {
     const hf_history *h = g->h;
-    chain c = {.g = g};
+    marks m;
 
     measure_lists(g);
     g->list_on_path = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
@@ -308,21 +331,12 @@ void hf_graph_order_lists(hf_graph *g)
     memset(g->longest_op, 0xff, ((size_t)h->n_keys + 1) * sizeof(hf_op_id));
     memset(g->list_bad, 0xff, ((size_t)h->n_keys + 1) * sizeof(uint32_t));
     find_longest(g);
-    c.met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
-    c.placed = HF_NEW_ZEROED(uint8_t, (size_t)g->n_versions + 1);
-    for (hf_key_id k = 0; k < h->n_keys && !g->stopped; k++) {
-        if (!(g->key_use[k] & HF_USE_LIST))
-            continue;
-        c.key = k;
-        c.read = g->longest_op[k];
-        order_key(&c);
-        if (hf_graph_spent(g))
-            break;
-    }
-    hf_vec_release(&c.elements);
-    hf_vec_release(&c.order);
-    hf_free(c.met);
-    hf_free(c.placed);
+    m.met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
+    m.placed = HF_NEW_ZEROED(uint8_t, (size_t)g->n_versions + 1);
+    if (!g->stopped)
+        hf_graph_in_pieces(g, h->n_keys, order_piece, &m);
+    hf_free(m.met);
+    hf_free(m.placed);
 }
 
 /* ---- single reads -------------------------------------------------------- */

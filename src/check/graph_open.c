@@ -23,6 +23,8 @@
  */
 #include "check/graph.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,37 +53,11 @@ static void link_sessions(hf_graph *g)
     }
 }
 
-typedef struct moment {
-    uint64_t at;
-    hf_txn_id t;
-} moment;
-
-static int by_time(const void *a, const void *b)
-{
-    const moment *x = a, *y = b;
-
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return (x->t > y->t) - (x->t < y->t);
-}
-
-/* Sorts; files are nearly in the order of time, so that is looked at first. */
-static void sort_moments(moment *m, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++)
-        if (m[i].at < m[i - 1].at) {
-            qsort(m, n, sizeof(*m), by_time);
-            return;
-        }
-}
-
 static void link_times(hf_graph *g)
 {
     const hf_history *h = g->h;
-    moment *ends =
-        hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(moment)));
-    moment *begins =
-        hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(moment)));
+    size_t room = hf_array_size((size_t)h->n_txns + 1, sizeof(hf_sortable));
+    hf_sortable *ends = hf_alloc_large(room), *begins = hf_alloc_large(room);
     uint32_t n_ends = 0, n_begins = 0, passed = 0;
 
     g->time_before = HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1);
@@ -91,20 +67,20 @@ static void link_times(hf_graph *g)
         if (!g->happened[t])
             continue;
         if (end != HF_TIME_NONE && h->txn_outcome[t] == HF_COMMITTED)
-            ends[n_ends++] = (moment){end, t};
+            ends[n_ends++] = (hf_sortable){end, t};
         if (begin != HF_TIME_NONE)
-            begins[n_begins++] = (moment){begin, t};
+            begins[n_begins++] = (hf_sortable){begin, t};
     }
-    sort_moments(ends, n_ends);
-    sort_moments(begins, n_begins);
+    hf_sort(ends, n_ends);
+    hf_sort(begins, n_begins);
     g->time_txn = HF_NEW_ARRAY(hf_txn_id, (size_t)n_ends + 1);
     g->n_times = n_ends;
     for (uint32_t i = 0; i < n_ends; i++)
-        g->time_txn[i] = ends[i].t;
+        g->time_txn[i] = (hf_txn_id)ends[i].value;
     for (uint32_t i = 0; i < n_begins; i++) {
-        while (passed < n_ends && ends[passed].at < begins[i].at)
+        while (passed < n_ends && ends[passed].key < begins[i].key)
             passed++;
-        g->time_before[begins[i].t] = passed;
+        g->time_before[begins[i].value] = passed;
     }
     hf_free(ends);
     hf_free(begins);
@@ -407,20 +383,25 @@ void hf_graph_find_paths(hf_graph *g)
     hf_free(order);
 }
 
+void hf_graph_find_open(hf_graph *g)
+{
+    g->open_key = HF_NEW_ZEROED(uint8_t, (size_t)g->h->n_keys + 1);
+    for (hf_key_id k = 0; k < g->h->n_keys; k++) {
+        g->open_key[k] = !is_total(g, k);
+        g->n_open_keys += g->open_key[k];
+    }
+}
+
 void hf_graph_open_orders(hf_graph *g)
 {
     const hf_history *h = g->h;
-    uint8_t *is_open;
+    const uint8_t *is_open = g->open_key;
     hf_version_pairs pairs = {0};
     uint32_t *children;
 
-    is_open = g->open_key = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
-    for (hf_key_id k = 0; k < h->n_keys; k++) {
-        is_open[k] = !is_total(g, k);
-        g->n_open_keys += is_open[k];
-    }
     for (size_t i = 0; i < g->listed.n; i++)
-        hf_vec_push(&pairs, g->listed.at[i]);
+        if (is_open[h->op_key[g->ver_op[g->listed.at[i].then]]])
+            hf_vec_push(&pairs, g->listed.at[i]);
     if (g->options.assume & HF_REST_ASSUMABLE)
         hf_graph_assume(g, &pairs);
     g->total = g->n_open_keys == 0 && pairs.n == 0;

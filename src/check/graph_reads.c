@@ -247,6 +247,7 @@ static void take_increment(reader *r, hf_op_id op)
          sum != h->value_data[inc.after]))
         hf_graph_note(g, HF_SEMANTIC_ERROR, op, HF_NONE, HF_NONE, HF_NONE);
     if (inc.before == inc.after &&
+        look_back(r, op, h->op_key[op]).own == HF_NONE &&
         !(g->key_use[h->op_key[op]] &
           HF_USE_BLIND)) { /* it cannot have read its own result */
         if (g->value[inc.after].ver != HF_VER_SEVERAL &&
@@ -302,13 +303,16 @@ static inline void take_op(reader *r, hf_op_id o)
     }
 }
 
-bool hf_graph_take_reads(hf_graph *g)
+static void take_piece(hf_graph *g, void *user, uint32_t piece, uint32_t first,
+                       uint32_t end)
 {
     const hf_history *h = g->h;
     reader r = {.g = g};
     hf_txn_id *stamp = NULL;
 
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+    (void)user;
+    (void)piece;
+    for (hf_txn_id t = first; t < end; t++) {
         if (!g->happened[t])
             continue;
         r.t = t;
@@ -317,50 +321,66 @@ bool hf_graph_take_reads(hf_graph *g)
         use_long(&r, r.end - r.first > LONG_TXN, &stamp);
         for (hf_op_id o = r.first; o < r.end; o++)
             take_op(&r, o);
-        if ((t & 0xff) == 0 && hf_graph_spent(g))
-            break;
     }
     hf_free(stamp);
     hf_free(r.own);
     hf_free(r.seen);
+}
+
+bool hf_graph_take_reads(hf_graph *g)
+{
+    hf_graph_in_pieces(g, g->h->n_txns, take_piece, NULL);
     return !g->stopped;
 }
 
 /* ---- readers of each version --------------------------------------------- */
 
-/* Two passes: count, then fill.  A transaction that reads a version twice is
- * there twice, which does no harm. */
+/* Where the count of a read is kept; writes and the rest count for nothing,
+ * in a place of their own: no branch has to be guessed. */
+static inline uint32_t place_of(uint32_t role, uint32_t nowhere)
+{
+    return role & 1u ? nowhere : role / 2;
+}
+
+static void count_readers(const hf_graph *g, uint32_t *first)
+{
+    uint32_t nowhere = g->n_versions;
+
+    for (hf_op_id o = 0; o < g->h->n_ops; o++)
+        first[place_of(g->op_role[o], nowhere) + 2]++;
+    for (hf_op_id o = 0; g->op_source && o < g->h->n_ops; o++)
+        first[place_of(g->op_source[o], nowhere) + 2]++;
+    first[nowhere + 2] = 1;
+}
+
+/* Two passes: count, then fill, in the order of transactions.  One that reads
+ * a version twice is there twice, which does no harm. */
 void hf_graph_link_readers(hf_graph *g)
 {
     const hf_history *h = g->h;
-    uint32_t *first, sum = 0;
+    uint32_t *first, sum = 0, nowhere = g->n_versions, last;
+    size_t room = (size_t)g->n_versions + 3;
 
     if (!g->reads_matter)
         return;
-    first = hf_alloc_large(
-        hf_array_size((size_t)g->n_versions + 2, sizeof(*first)));
-    memset(first, 0, ((size_t)g->n_versions + 2) * sizeof(*first));
-    for (hf_op_id o = 0; o < h->n_ops; o++) {
-        uint32_t role = g->op_role[o];
-
-        if (!(role & 1u))
-            first[role / 2 + 2]++;
-        if (g->op_source && g->op_source[o] != HF_NONE)
-            first[g->op_source[o] / 2 + 2]++;
-    }
-    for (uint32_t v = 0; v <= g->n_versions; v++) {
+    first = hf_alloc_large(hf_array_size(room, sizeof(*first)));
+    memset(first, 0, room * sizeof(*first));
+    count_readers(g, first);
+    for (uint32_t v = 0; v <= nowhere + 1; v++) {
         sum += first[v + 1];
         first[v + 1] = sum;
     }
     g->reader_txn =
         hf_alloc_large(hf_array_size((size_t)sum + 1, sizeof(hf_txn_id)));
+    last = first[nowhere + 1];
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-            uint32_t role = g->op_role[o];
+            uint32_t *at = &first[place_of(g->op_role[o], nowhere) + 1];
 
-            if (!(role & 1u))
-                g->reader_txn[first[role / 2 + 1]++] = t;
-            if (g->op_source && g->op_source[o] != HF_NONE)
+            g->reader_txn[*at] = t;
+            (*at)++;
+            first[nowhere + 1] = last;
+            if (g->op_source && !(g->op_source[o] & 1u))
                 g->reader_txn[first[g->op_source[o] / 2 + 1]++] = t;
         }
     g->reader_first = first;

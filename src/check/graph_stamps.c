@@ -6,7 +6,7 @@
  * have started after the earlier one's commit.  Whoever does not is named
  * (read outside snapshot, concurrent write), and the verdict rests on the
  * timestamps.  If all do, the starts and commits in the order of time are the
- * witness.
+ * witness, which needs no timestamps to be checked.
  *
  * A commit at time c is in a snapshot taken at time s exactly if c <= s, but
  * never in its own.
@@ -14,6 +14,8 @@
  * O(operations * log(versions of a key)), plus sorting.
  */
 #include "check/graph.h"
+
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +28,8 @@ typedef struct stamped {
 typedef struct stamper {
     hf_graph *g;
     const uint64_t *start, *commit;
-    uint32_t *first; /* per key, into all */
-    stamped *all;    /* by key, then by commit */
+    stamped *all;    /* blocks as of versions, but by commit */
+    uint8_t *sorted; /* per key: versions and commits have one order */
     bool in_order;   /* known version orders agree with the commits */
 } stamper;
 
@@ -68,26 +70,21 @@ static int by_commit(const void *a, const void *b)
 static void sort_versions(stamper *s)
 {
     hf_graph *g = s->g;
-    uint32_t n = 0;
 
     for (hf_key_id k = 0; k < g->h->n_keys; k++) {
-        bool sorted = true;
+        uint32_t first = g->ver_first[k] + 1, end = g->ver_end[k];
 
-        s->first[k] = n;
-        for (uint32_t v = g->ver_first[k] + 1; v < g->ver_end[k]; v++) {
-            s->all[n++] = (stamped){s->commit[g->ver_txn[v]], v};
-            if (n - s->first[k] > 1 &&
-                s->all[n - 2].commit >= s->all[n - 1].commit) {
-                sorted = false;
-                if (v < g->chain_end[k])
-                    s->in_order = false;
-            }
+        s->sorted[k] = 1;
+        for (uint32_t v = first; v < end; v++) {
+            s->all[v] = (stamped){s->commit[g->ver_txn[v]], v};
+            if (v == first || s->all[v - 1].commit < s->all[v].commit)
+                continue;
+            s->sorted[k] = 0;
+            s->in_order &= v >= g->chain_end[k];
         }
-        if (!sorted)
-            qsort(s->all + s->first[k], n - s->first[k], sizeof(stamped),
-                  by_commit);
+        if (!s->sorted[k])
+            qsort(s->all + first, end - first, sizeof(stamped), by_commit);
     }
-    s->first[g->h->n_keys] = n;
 }
 
 static void look_at_writes(stamper *s)
@@ -95,7 +92,7 @@ static void look_at_writes(stamper *s)
     hf_graph *g = s->g;
 
     for (hf_key_id k = 0; k < g->h->n_keys; k++)
-        for (uint32_t i = s->first[k] + 1; i < s->first[k + 1]; i++) {
+        for (uint32_t i = g->ver_first[k] + 2; i < g->ver_end[k]; i++) {
             const stamped *a = &s->all[i - 1], *b = &s->all[i];
 
             if (s->start[g->ver_txn[b->ver]] < a->commit)
@@ -109,7 +106,8 @@ static void look_at_writes(stamper *s)
 static uint32_t newest_for(const stamper *s, hf_key_id key, hf_txn_id t)
 {
     const hf_graph *g = s->g;
-    uint32_t low = s->first[key], high = s->first[key + 1];
+    uint32_t first = g->ver_first[key] + 1, low = first;
+    uint32_t high = g->ver_end[key];
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -119,9 +117,18 @@ static uint32_t newest_for(const stamper *s, hf_key_id key, hf_txn_id t)
         else
             high = middle;
     }
-    if (low > s->first[key] && g->ver_txn[s->all[low - 1].ver] == t)
+    if (low > first && g->ver_txn[s->all[low - 1].ver] == t)
         low--;
-    return low > s->first[key] ? s->all[low - 1].ver : g->ver_first[key];
+    return low > first ? s->all[low - 1].ver : g->ver_first[key];
+}
+
+/* Where versions are in the order of commits: is the next one too late for
+ * the snapshot of t? */
+static bool is_newest(const stamper *s, hf_key_id key, uint32_t ver,
+                      hf_txn_id t)
+{
+    return s->sorted[key] && (ver + 1 == s->g->ver_end[key] ||
+                              s->all[ver + 1].commit > s->start[t]);
 }
 
 static void look_at_read(stamper *s, hf_txn_id t, hf_op_id op, uint32_t ver)
@@ -135,6 +142,8 @@ static void look_at_read(stamper *s, hf_txn_id t, hf_op_id op, uint32_t ver)
                       HF_NONE);
         return;
     }
+    if (is_newest(s, g->h->op_key[op], ver, t))
+        return;
     newest = newest_for(s, g->h->op_key[op], t);
     if (newest == ver)
         return;
@@ -165,23 +174,6 @@ static void look_at_reads(stamper *s)
 }
 
 /* ---- the witness --------------------------------------------------------- */
-
-typedef struct event {
-    uint64_t at;
-    uint32_t rank; /* at one time: commits, those without length, starts */
-    uint32_t id;   /* 2t, 2t + 1 */
-} event;
-
-static int by_time(const void *a, const void *b)
-{
-    const event *x = a, *y = b;
-
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
 
 /* Session order, where the level has it. */
 static bool keeps_sessions(const stamper *s)
@@ -216,30 +208,42 @@ static bool keeps_time(const stamper *s)
     return fine;
 }
 
-static void write_events(const stamper *s, hf_result *r)
+/* At one time: first commits, then transactions without length, then starts.
+ * Sorting keeps the order of what is put in. */
+static uint32_t put_events(const stamper *s, hf_sortable *e, unsigned round)
 {
     const hf_graph *g = s->g;
     uint32_t n = 0;
-    event *e = HF_NEW_ARRAY(event, 2 * (size_t)g->n_happened + 1);
-    hf_witness *w = &r->witness;
 
     for (hf_txn_id t = 0; t < g->h->n_txns; t++) {
-        bool instant;
+        bool instant = s->start[t] == s->commit[t];
 
-        if (!g->happened[t])
+        if (!g->happened[t] || instant != (round == 1))
             continue;
-        instant = s->start[t] == s->commit[t];
-        e[n++] = (event){s->start[t], instant ? 1 : 2, 2 * t};
-        e[n++] = (event){s->commit[t], instant ? 1 : 0, 2 * t + 1};
+        if (round > 0)
+            e[n++] = (hf_sortable){s->start[t], 2 * (uint64_t)t};
+        if (round < 2)
+            e[n++] = (hf_sortable){s->commit[t], 2 * (uint64_t)t + 1};
     }
-    qsort(e, n, sizeof(*e), by_time);
+    return n;
+}
+
+static void write_events(const stamper *s, hf_result *r)
+{
+    uint32_t n = 0;
+    hf_sortable *e = hf_alloc_large(
+        hf_array_size(2 * (size_t)s->g->n_happened + 1, sizeof(*e)));
+    hf_witness *w = &r->witness;
+
+    for (unsigned round = 0; round < 3; round++)
+        n += put_events(s, e + n, round);
+    hf_sort(e, n);
     r->verdict = HF_VALID;
     w->kind = HF_WITNESS_SNAPSHOT;
-    w->rests = (g->rests & ~(unsigned)HF_REST_ORDER) | HF_REST_TIMESTAMPS;
     w->n_order = n;
     w->order = hf_arena_get(&r->arena, hf_array_size(n, sizeof(uint32_t)));
     for (uint32_t i = 0; i < n; i++)
-        w->order[i] = e[i].id;
+        w->order[i] = (uint32_t)e[i].value;
     hf_free(e);
 }
 
@@ -266,8 +270,9 @@ bool hf_graph_stamps(hf_graph *g, hf_result *r)
 
     if (!has_stamps(g))
         return false;
-    s.first = HF_NEW_ZEROED(uint32_t, (size_t)g->h->n_keys + 2);
-    s.all = HF_NEW_ARRAY(stamped, (size_t)g->n_versions + 1);
+    s.sorted = HF_NEW_ZEROED(uint8_t, (size_t)g->h->n_keys + 1);
+    s.all = hf_alloc_large(
+        hf_array_size((size_t)g->n_versions + 1, sizeof(*s.all)));
     sort_versions(&s);
     look_at_writes(&s);
     look_at_reads(&s);
@@ -276,7 +281,7 @@ bool hf_graph_stamps(hf_graph *g, hf_result *r)
         write_events(&s, r);
         decided = true;
     }
-    hf_free(s.first);
+    hf_free(s.sorted);
     hf_free(s.all);
     return decided;
 }

@@ -286,6 +286,70 @@ static bool visit(hf_walk *out, const walker *w, uint8_t *color, frames *stack,
     }
 }
 
+/* ---- roots that wait for nothing ------------------------------------------
+ */
+
+/* In the order of ids all earlier transactions are finished, so an edge from
+ * one of them is no edge to follow. */
+static inline bool is_past(const walker *w, const uint8_t *color, hf_txn_id t,
+                           hf_txn_id from)
+{
+    return from < t || from == HF_NONE ||
+           color[w->form == HF_WALK_PLAIN ? from : 2 * from + 1] == BLACK;
+}
+
+/* All readers of version p but t: they are listed in the order of ids, so the
+ * last one is enough most of the time. */
+static bool readers_are_past(const walker *w, const uint8_t *color, hf_txn_id t,
+                             uint32_t p)
+{
+    const hf_graph *g = w->g;
+    uint32_t first = g->reader_first[p], i = g->reader_first[p + 1];
+
+    while (i > first && g->reader_txn[i - 1] >= t) {
+        hf_txn_id r = g->reader_txn[--i];
+
+        if (r != t && color[w->form == HF_WALK_PLAIN ? r : 2 * r + 1] != BLACK)
+            return false;
+    }
+    return true;
+}
+
+/* Everything before t is finished: t itself is, without a search.  Asked only
+ * where every key is one chain. */
+static inline bool is_ready(const walker *w, const uint8_t *color, hf_txn_id t)
+{
+    const hf_graph *g = w->g;
+    const hf_history *h = g->h;
+
+    if ((w->mask & HF_WALK_SO) && !is_past(w, color, t, g->session_prev[t]))
+        return false;
+    if ((w->mask & HF_WALK_RT) && g->time_before[t] > 0 &&
+        color[w->time_base + g->time_before[t] - 1] != BLACK)
+        return false;
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+        uint32_t role = g->op_role[o];
+
+        if (role == HF_NONE)
+            continue;
+        /* a read: its version's writer; a write: the one before it */
+        if (!is_past(w, color, t, g->ver_txn[role / 2 - (role & 1u)]))
+            return false;
+        if ((role & 1u) && (w->mask & HF_WALK_RW) &&
+            !readers_are_past(w, color, t, role / 2 - 1))
+            return false;
+    }
+    return true;
+}
+
+static void finish_root(hf_walk *out, const walker *w, uint8_t *color,
+                        hf_txn_id t)
+{
+    if (w->form != HF_WALK_PLAIN)
+        finish(out, w, color, 2 * t);
+    finish(out, w, color, w->form == HF_WALK_PLAIN ? t : 2 * t + 1);
+}
+
 /* A root: of a split walk, the commit, which has the start before it. */
 static uint32_t root_of(const walker *w, hf_txn_id t)
 {
@@ -299,12 +363,18 @@ static bool find_order(hf_walk *out, const walker *w, const hf_txn_id *hint,
     uint8_t *color = HF_NEW_ZEROED(uint8_t, (size_t)w->n_nodes + 1);
     uint32_t n = hint ? n_hint : g->h->n_txns;
     frames stack = {0};
-    bool acyclic = true;
+    bool acyclic = true, quick = !hint && g->total && !g->op_source;
+    uint32_t split = w->form != HF_WALK_PLAIN;
 
     for (uint32_t i = 0; i < n && acyclic; i++) {
         hf_txn_id t = hint ? hint[i] : i;
 
-        if (g->happened[t] && color[root_of(w, t)] == WHITE)
+        if (!g->happened[t] || color[root_of(w, t)] != WHITE)
+            continue;
+        if (quick && color[root_of(w, t) & ~split] == WHITE &&
+            is_ready(w, color, t))
+            finish_root(out, w, color, t);
+        else
             acyclic = visit(out, w, color, &stack, root_of(w, t));
         if ((i & 0xff) == 0) {
             if (hf_graph_spent(g))

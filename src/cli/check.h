@@ -12,8 +12,8 @@
 
 typedef struct hf_check_settings {
     const char *level, *from, *witness, *dot;
-    const char *assume; /* names, parted by commas */
-    unsigned engine;    /* 0, 1: auto, else 2 + the place in the table */
+    unsigned assume; /* bits, by the place among what may be assumed */
+    unsigned engine; /* 0, 1: auto, else 2 + the place in the table */
     bool json, quiet, ignore_certificate;
     hf_number max, threads;
     hf_limits limits;

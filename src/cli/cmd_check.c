@@ -115,58 +115,30 @@ static hf_status check_sessions(hf_job *job, hf_error *err)
 
 /* ---- assumptions -------------------------------------------------------- */
 
+/* The index-th bit that a user may assume; 0 after the last. */
+static unsigned assumable(unsigned index)
+{
+    for (unsigned i = 0; i < HF_REST_COUNT; i++)
+        if ((HF_REST_ASSUMABLE & 1u << i) && index-- == 0)
+            return 1u << i;
+    return 0;
+}
+
 /* What --assume may name; NULL after the last. */
 static const char *choose_assumption(unsigned index)
 {
-    unsigned found = 0;
-
-    for (unsigned i = 0; i < HF_REST_COUNT; i++)
-        if ((HF_REST_ASSUMABLE & 1u << i) && found++ == index)
-            return hf_rest_name(1u << i);
-    return NULL;
+    return assumable(index) ? hf_rest_name(assumable(index)) : NULL;
 }
 
-static hf_status find_assumption(hf_str name, unsigned *ret, hf_error *err)
+/* HF_REST_* for the set of the option. */
+static unsigned assumed(unsigned set)
 {
-    char quoted[64], choices[160] = "";
+    unsigned rests = 0;
 
-    for (unsigned i = 0; i < HF_REST_COUNT; i++) {
-        if ((HF_REST_ASSUMABLE & 1u << i) &&
-            hf_str_same_name(name, hf_str_of(hf_rest_name(1u << i)))) {
-            *ret |= 1u << i;
-            return HF_OK;
-        }
-    }
-    for (unsigned i = 0; choose_assumption(i); i++) {
-        size_t n = strlen(choices);
-
-        (void)snprintf(choices + n, sizeof choices - n, "%s%s",
-                       i > 0 ? ", " : "", choose_assumption(i));
-    }
-    return hf_fail(err, HF_ERR_USAGE,
-                   "option \"--assume\" expects one of %s, found \"%s\"",
-                   choices,
-                   hf_quote(quoted, sizeof quoted, name.ptr, name.len));
-}
-
-/* Names parted by commas. */
-static hf_status find_assumptions(const char *names, unsigned *ret, char *hint,
-                                  size_t hint_size, hf_error *err)
-{
-    hf_status st = HF_OK;
-
-    *ret = 0;
-    while (names && st == HF_OK) {
-        size_t n = strcspn(names, ",");
-
-        st = find_assumption((hf_str){names, n}, ret, err);
-        names = names[n] == ',' ? names + n + 1 : NULL;
-    }
-    if (st != HF_OK)
-        (void)snprintf(hint, hint_size,
-                       "several are written with commas: "
-                       "per-key-linearizable,writes-follow-reads");
-    return st;
+    for (unsigned i = 0; assumable(i); i++)
+        if (set & 1u << i)
+            rests |= assumable(i);
+    return rests;
 }
 
 /* ---- the witness and the graph ------------------------------------------ */
@@ -347,14 +319,12 @@ static hf_status settle(const hf_check_settings *set, hf_job *job,
 
     if (st == HF_OK)
         st = find_level(set->level, job, hint, hint_size, err);
-    if (st == HF_OK)
-        st = find_assumptions(set->assume, &job->options.assume, hint,
-                              hint_size, err);
     if (st == HF_OK && (set->witness || set->dot) &&
         (job->several || job->auto_level))
         st = hf_fail(err, HF_ERR_USAGE,
                      "option \"%s\" needs one file and one level",
                      set->witness ? "--witness" : "--dot");
+    job->options.assume = assumed(set->assume);
     if (set->threads.given)
         job->options.threads = (unsigned)set->threads.value;
     if (set->max.given && set->max.value > ENGINE_KEEPS)
@@ -414,12 +384,13 @@ static const hf_option options[] = {
      .example = "--engine brute"},
     {.name = "assume",
      .argument = "NAMES",
-     .type = HF_OPTION_TEXT,
+     .type = HF_OPTION_SET,
      .offset = offsetof(hf_check_settings, assume),
      .choices = choose_assumption,
      .summary = "what the database promises about each key",
      .detail = "Helps where the order of versions was not recorded; several "
-               "names are parted by commas. per-key-linearizable: versions "
+               "names are parted by commas, or the option is repeated. "
+               "per-key-linearizable: versions "
                "of a key keep real time; per-key-sequential: they keep the "
                "order of each session; writes-follow-reads: a transaction's "
                "version of a key comes after the one it read. A verdict "

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/json_out.h"
+#include "base/mem.h"
 #include "cli/common.h"
 #include "history/history.h"
 #include "model/level.h"
@@ -49,14 +50,18 @@ static void write_json(answer a, const hf_claim *claim, const char *reason,
     hf_out_char(out, '\n');
 }
 
-/* claim is NULL if it was not read; reason is NULL for accepted. */
+/* claim is NULL if it was not read; reason is NULL for accepted.  One of
+ * `several` answers says what it is about. */
 static void write_answer(const settings *set, answer a, const hf_claim *claim,
-                         const char *reason, hf_out *out)
+                         const char *reason, bool several, hf_out *out)
 {
     if (set->quiet)
         return;
     if (set->json)
         write_json(a, claim, reason, out);
+    else if (reason && claim && several)
+        hf_out_format(out, "%s at %s: %s\n", answer_names[a],
+                      hf_level_get(claim->level)->name, reason);
     else if (reason)
         hf_out_format(out, "%s: %s\n", answer_names[a], reason);
     else
@@ -68,11 +73,11 @@ static void write_answer(const settings *set, answer a, const hf_claim *claim,
 
 static void last_words(const void *user, const char *reason, hf_out *out)
 {
-    write_answer(user, UNDECIDED, NULL, reason, out);
+    write_answer(user, UNDECIDED, NULL, reason, false, out);
 }
 
-static hf_status read_claim(hf_cli *cli, const char *path, const hf_history *h,
-                            hf_arena *arena, hf_claim *ret, hf_error *err)
+static hf_status read_claims(hf_cli *cli, const char *path, const hf_history *h,
+                             hf_arena *arena, hf_claim_list *ret, hf_error *err)
 {
     hf_input in;
     char quoted[160];
@@ -85,7 +90,7 @@ static hf_status read_claim(hf_cli *cli, const char *path, const hf_history *h,
     else if (in.length == 0)
         st = hf_fail(err, HF_ERR_INPUT, "expected a witness, found nothing");
     else
-        st = hf_claim_read(h, in.text, in.length, arena, ret, err);
+        st = hf_claims_read(h, in.text, in.length, arena, ret, err);
     if (st != HF_OK && err->line != HF_NO_PLACE)
         hf_error_context(err, "line %llu", (unsigned long long)err->line);
     else if (st != HF_OK && err->byte != HF_NO_PLACE)
@@ -97,25 +102,80 @@ static hf_status read_claim(hf_cli *cli, const char *path, const hf_history *h,
     return st;
 }
 
-static int judge(hf_cli *cli, const settings *set, const hf_history *h,
-                 const hf_claim *claim)
-{
+/* ---- judging ------------------------------------------------------------ */
+
+typedef struct judgement {
+    const hf_claim *claim;
+    answer answer;
     hf_verification v;
-    hf_error err;
-    hf_status st;
+    hf_error err; /* undecided: why */
+} judgement;
+
+static const char *reason_of(const judgement *x)
+{
+    if (x->answer == ACCEPTED)
+        return NULL;
+    return x->answer == REFUSED ? x->v.reason : x->err.text;
+}
+
+static const int exit_of[ANSWER_COUNT] = {HF_EXIT_VALID, HF_EXIT_INVALID,
+                                          HF_EXIT_UNKNOWN};
+
+/* Where nothing is claimed there is nothing to verify; but somebody who asks
+ * about nothing else gets an answer. */
+static size_t claims_worth_asking(const hf_claim_list *claims,
+                                  judgement *ret_asked)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < claims->n; i++)
+        if (claims->at[i].verdict != HF_UNKNOWN)
+            ret_asked[n++].claim = &claims->at[i];
+    if (n == 0)
+        ret_asked[n++].claim = &claims->at[0];
+    return n;
+}
+
+static hf_status judge_one(hf_cli *cli, hf_verify_session *session,
+                           judgement *x)
+{
+    hf_status st =
+        hf_verify_claim_in(session, x->claim, &cli->budget, &x->v, &x->err);
+
+    x->answer = x->v.accepted ? ACCEPTED : REFUSED;
+    if (st != HF_ERR_LIMIT && st != HF_ERR_UNSUPPORTED)
+        return st;
+    x->answer = UNDECIDED;
+    return HF_OK;
+}
+
+static int judge(hf_cli *cli, const settings *set, const hf_history *h,
+                 const hf_claim_list *claims)
+{
+    judgement *asked = HF_NEW_ZEROED(judgement, claims->n);
+    size_t n = claims_worth_asking(claims, asked), skipped = claims->n - n;
+    hf_verify_session *session = hf_verify_open(h);
+    hf_status st = HF_OK;
+    int status = HF_EXIT_VALID;
+    size_t at = 0;
 
     hf_progress_begin(&cli->progress, "verifying");
-    st = hf_verify_claim(h, claim, &cli->budget, &v, &err);
+    while (at < n && st == HF_OK)
+        st = judge_one(cli, session, &asked[at++]);
     hf_cli_stop(cli); /* from here on there is an answer */
-    if (st == HF_ERR_LIMIT || st == HF_ERR_UNSUPPORTED) {
-        write_answer(set, UNDECIDED, claim, err.text, &cli->out);
-        return HF_EXIT_UNKNOWN;
-    }
     if (st != HF_OK)
-        return hf_cli_fail(cli, st, &err, NULL);
-    write_answer(set, v.accepted ? ACCEPTED : REFUSED, claim,
-                 v.accepted ? NULL : v.reason, &cli->out);
-    return v.accepted ? HF_EXIT_VALID : HF_EXIT_INVALID;
+        status = hf_cli_fail(cli, st, &asked[at - 1].err, NULL);
+    for (size_t i = 0; i < n && st == HF_OK; i++) {
+        write_answer(set, asked[i].answer, asked[i].claim, reason_of(&asked[i]),
+                     n > 1, &cli->out);
+        status = hf_exit_worse(status, exit_of[asked[i].answer]);
+    }
+    if (skipped > 0 && st == HF_OK && !set->quiet)
+        hf_cli_note(cli, "left out %zu %s of verdict unknown", skipped,
+                    hf_plural(skipped, "result", "results"));
+    hf_verify_close(session);
+    hf_free(asked);
+    return status;
 }
 
 /* A limit while loading is an answer, everything else an error. */
@@ -124,7 +184,7 @@ static int not_loaded(hf_cli *cli, const settings *set, hf_status st,
 {
     if (st != HF_ERR_LIMIT)
         return hf_cli_fail(cli, st, err, NULL);
-    write_answer(set, UNDECIDED, NULL, hf_budget_reason(&cli->budget),
+    write_answer(set, UNDECIDED, NULL, hf_budget_reason(&cli->budget), false,
                  &cli->out);
     return HF_EXIT_UNKNOWN;
 }
@@ -135,7 +195,7 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     const hf_format *format;
     hf_history *h = NULL;
     hf_arena arena;
-    hf_claim claim;
+    hf_claim_list claims;
     hf_error err;
     char hint[160] = "";
     hf_status st =
@@ -153,8 +213,8 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     hf_cli_start(cli, &set->limits, last_words, set);
     st = hf_cli_load_to_judge(cli, operands->at[0], format, &h, &err);
     if (st == HF_OK)
-        st = read_claim(cli, operands->at[1], h, &arena, &claim, &err);
-    status = st == HF_OK ? judge(cli, set, h, &claim)
+        st = read_claims(cli, operands->at[1], h, &arena, &claims, &err);
+    status = st == HF_OK ? judge(cli, set, h, &claims)
                          : not_loaded(cli, set, st, &err);
     hf_cli_stop(cli);
     hf_history_free(h);
@@ -181,6 +241,9 @@ static const hf_example examples[] = {
      "Is the proof that \"check --witness\" wrote a proof of what it claims?"},
     {"holdfast check --json run.jsonl | holdfast verify run.jsonl -",
      "The same for a whole result, from standard input"},
+    {"holdfast check --level auto --json run.jsonl | holdfast verify run.jsonl "
+     "-",
+     "The same for the levels that hold and fail"},
     {0},
 };
 
@@ -198,11 +261,15 @@ const hf_command hf_command_verify = {
         "enumerated; no code is shared with the engines.\n"
         "\n"
         "Prints \"accepted\", \"refused\" with what does not follow, or "
-        "\"undecided\" with the limit that was reached. Either argument, "
-        "but not both, may be - for standard input.",
+        "\"undecided\" with the limit that was reached; of several results "
+        "one line for each, and the worst is the exit status. Results of "
+        "verdict unknown are left out. Either argument, but not both, may "
+        "be - for standard input.",
     .options = options,
     .examples = examples,
-    .status = "0 accepted, 1 refused, 2 bad usage or bad input, 3 undecided",
+    .status =
+        "0 accepted, 1 refused, 2 bad usage or bad input, 3 undecided; of "
+        "several results the worst, in the order 2, 1, 3, 0",
     .settings_size = sizeof(settings),
     .run = run,
 };

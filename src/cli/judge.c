@@ -38,13 +38,15 @@ static void withdraw(hf_result *r, const char *reason)
 }
 
 /* One witness.  False if the limits did not allow it. */
-static bool confirm(hf_job *job, hf_result *r, const hf_witness *w)
+static bool confirm(hf_job *job, hf_verify_session *session, const hf_result *r,
+                    const hf_witness *w)
 {
     hf_claim claim = {r->verdict, r->level, *w};
     hf_verification v;
     hf_error err;
     char text[700];
-    hf_status st = hf_verify_claim(job->h, &claim, &job->cli->budget, &v, &err);
+    hf_status st =
+        hf_verify_claim_in(session, &claim, &job->cli->budget, &v, &err);
 
     if (st == HF_ERR_LIMIT)
         return false;
@@ -73,25 +75,35 @@ static bool is_same(const hf_witness *a, const hf_witness *b)
            a->n_ops == b->n_ops && a->n_order == b->n_order;
 }
 
-static void recheck(hf_job *job, hf_result *r)
+/* The verdict's witness and the findings that will be shown. */
+static void confirm_all(hf_job *job, hf_verify_session *session, hf_result *r)
 {
     uint32_t most = hf_job_findings(job);
 
-    if (r->verdict == HF_UNKNOWN)
-        return;
-    hf_progress_begin(&job->cli->progress, "re-checking the witness");
-    if (!confirm(job, r, &r->witness)) {
+    if (!confirm(job, session, r, &r->witness)) {
         withdraw(r, hf_budget_reason(&job->cli->budget));
         return;
     }
     for (uint32_t i = 0; i < r->n_findings && i < most; i++) {
         if (r->findings[i].witness.kind != HF_WITNESS_NONE &&
             !is_same(&r->findings[i].witness, &r->witness) &&
-            !confirm(job, r, &r->findings[i].witness)) {
+            !confirm(job, session, r, &r->findings[i].witness)) {
             r->n_findings = i; /* those before it are confirmed */
             return;
         }
     }
+}
+
+static void recheck(hf_job *job, hf_result *r)
+{
+    hf_verify_session *session;
+
+    if (r->verdict == HF_UNKNOWN)
+        return;
+    hf_progress_begin(&job->cli->progress, "re-checking the witness");
+    session = hf_verify_open(job->h);
+    confirm_all(job, session, r);
+    hf_verify_close(session);
 }
 
 /* ---- asking ------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  */
 #include "cli/options.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,37 +162,79 @@ typedef struct parser {
     int at; /* the next word */
 } parser;
 
-static hf_status refuse(const parser *p, const char *option,
-                        const char *expected, const char *value)
+static hf_status refuse_part(const parser *p, const char *option,
+                             const char *expected, hf_str value)
 {
     char quoted[64];
 
     return hf_fail(p->err, HF_ERR_USAGE,
                    "option \"%s\" expects %s, found \"%s\"", option, expected,
-                   hf_quote(quoted, sizeof quoted, value, strlen(value)));
+                   hf_quote(quoted, sizeof quoted, value.ptr, value.len));
 }
 
-static hf_status store_choice(parser *p, const hf_option *o, const char *name,
-                              const char *value, void *slot)
+static hf_status refuse(const parser *p, const char *option,
+                        const char *expected, const char *value)
+{
+    return refuse_part(p, option, expected, hf_str_of(value));
+}
+
+/* The index among the choices; refused if there is no such. */
+static hf_status find_choice(parser *p, const hf_option *o, const char *name,
+                             hf_str value, unsigned *ret)
 {
     char expected[200] = "one of";
-    const char *near;
+    char copy[64];
+    const char *near = NULL;
 
     for (unsigned i = 0; o->choices(i); i++) {
         size_t n = strlen(expected);
 
-        if (hf_str_same_name(hf_str_of(value), hf_str_of(o->choices(i)))) {
-            *(unsigned *)slot = i + 1;
+        if (hf_str_same_name(value, hf_str_of(o->choices(i)))) {
+            *ret = i;
             return HF_OK;
         }
         (void)snprintf(expected + n, sizeof expected - n, "%s %s",
                        i > 0 ? "," : "", o->choices(i));
     }
-    near = hf_nearest(value, o->choices);
+    if (value.len < sizeof copy) { /* names are shorter */
+        memcpy(copy, value.ptr, value.len);
+        copy[value.len] = '\0';
+        near = hf_nearest(copy, o->choices);
+    }
     if (near)
         (void)snprintf(p->out->hint, sizeof p->out->hint,
                        "did you mean \"%s\"?", near);
-    return refuse(p, name, expected, value);
+    return refuse_part(p, name, expected, value);
+}
+
+static hf_status store_choice(parser *p, const hf_option *o, const char *name,
+                              const char *value, void *slot)
+{
+    unsigned index;
+    hf_status st = find_choice(p, o, name, hf_str_of(value), &index);
+
+    if (st == HF_OK)
+        *(unsigned *)slot = index + 1;
+    return st;
+}
+
+/* Adds to what earlier ones have set. */
+static hf_status store_set(parser *p, const hf_option *o, const char *name,
+                           const char *value, void *slot)
+{
+    for (;;) {
+        size_t n = strcspn(value, ",");
+        unsigned index;
+        hf_status st = find_choice(p, o, name, (hf_str){value, n}, &index);
+
+        if (st != HF_OK)
+            return st;
+        HF_ASSERT(index < sizeof(unsigned) * CHAR_BIT);
+        *(unsigned *)slot |= 1u << index;
+        if (value[n] == '\0')
+            return HF_OK;
+        value += n + 1;
+    }
 }
 
 static hf_status store_number(parser *p, const hf_option *o, const char *name,
@@ -230,6 +273,8 @@ static hf_status store(parser *p, const hf_option *o, const char *name,
         return HF_OK;
     case HF_OPTION_CHOICE:
         return store_choice(p, o, name, value, slot);
+    case HF_OPTION_SET:
+        return store_set(p, o, name, value, slot);
     case HF_OPTION_NUMBER:
         return store_number(p, o, name, value, slot);
     case HF_OPTION_REAL:

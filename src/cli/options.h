@@ -20,6 +20,8 @@ typedef enum hf_option_type {
     HF_OPTION_FLAG = 0, /* bool, takes no argument */
     HF_OPTION_TEXT,     /* const char *, borrowed from argv */
     HF_OPTION_CHOICE,   /* unsigned: 1 + the index among the choices */
+    HF_OPTION_SET,      /* unsigned: 1u << index for each of the choices named;
+                           parted by commas, and the option may be repeated */
     HF_OPTION_NUMBER,   /* hf_number; suffixes k, M, G are thousands ... */
     HF_OPTION_REAL,     /* double */
     HF_OPTION_SECONDS,  /* double: 10, 10s, 500ms, 2m, 1h */
@@ -40,12 +42,12 @@ typedef struct hf_option {
     char letter;          /* 0: no short form */
     const char *argument; /* "FILE"; NULL for a flag */
     hf_option_type type;
-    size_t offset;        /* into the settings */
-    hf_choices choices;   /* what completion offers; CHOICE: all there is */
-    uint64_t min, max;    /* NUMBER; max 0: no bound */
-    const char *summary;  /* one line */
-    const char *detail;   /* more, for --help; may be NULL */
-    const char *example;  /* "--time 30s" */
+    size_t offset;       /* into the settings */
+    hf_choices choices;  /* what completion offers; CHOICE, SET: all there is */
+    uint64_t min, max;   /* NUMBER; max 0: no bound */
+    const char *summary; /* one line */
+    const char *detail;  /* more, for --help; may be NULL */
+    const char *example; /* "--time 30s" */
     bool completes_files; /* the argument is a file */
 } hf_option;
 

@@ -30,6 +30,11 @@
  * a cas that may have happened read its old value if it did, a dequeue that
  * may have happened is a predicate delete without result.
  *
+ * No bank history tells the opening balances.  An account that no transfer of
+ * the file names, whatever its outcome, never changes: it begins as what the
+ * first read shows, and if two reads differ no other beginning would explain
+ * them either.  For all other accounts nothing is assumed.
+ *
  * The file is read twice: first to tell the model, as far as that takes.
  * Linear.
  */
@@ -37,12 +42,18 @@
 
 #include <stdio.h>
 
+typedef struct account {
+    hf_value_id first; /* the first balance read; HF_NONE: none */
+    bool is_moved;     /* a transfer names it */
+} account;
+
 typedef struct models {
     hf_jepsen j;
     hf_jepsen_model model;
-    bool is_keyed;      /* values are [key value] */
-    bool zero_initial;  /* MODEL_TXN: registers begin as 0 */
-    HF_VEC(bool) known; /* by key: its initial value is set */
+    bool is_keyed;            /* values are [key value] */
+    bool zero_initial;        /* MODEL_TXN: registers begin as 0 */
+    HF_VEC(bool) known;       /* by key: its initial value is set */
+    HF_VEC(account) accounts; /* by key; bank only */
     HF_VEC(hf_version_ref) rows;
 } models;
 
@@ -110,6 +121,31 @@ static void add_row(models *m, hf_txn_id t, unsigned kind, hf_string_id table,
 
 /* ---- bank ---------------------------------------------------------------- */
 
+/* JSON writes accounts as texts where they are names in a map, so a text
+ * that is a number is that number. */
+static hf_key_id account_key(models *m, hf_scalar name)
+{
+    if (name.type == HF_TEXT &&
+        hf_str_to_int((hf_str){name.text, name.length}, &name.number))
+        name.type = HF_INT;
+    return key_of(m, HF_NONE, name);
+}
+
+static account *account_of(models *m, hf_key_id key)
+{
+    while (m->accounts.n <= key)
+        hf_vec_push(&m->accounts, (account){.first = HF_NONE});
+    return &m->accounts.at[key];
+}
+
+static void add_move(models *m, hf_txn_id t, hf_scalar name, int64_t amount)
+{
+    hf_key_id key = account_key(m, name);
+
+    account_of(m, key)->is_moved = true;
+    (void)hf_builder_increment(m->j.b, t, key, amount, HF_NONE, HF_NONE);
+}
+
 static bool add_transfer(models *m, hf_jread *r, hf_txn_id t)
 {
     hf_scalar key, from = {.type = HF_NIL}, to = {.type = HF_NIL};
@@ -137,30 +173,44 @@ static bool add_transfer(models *m, hf_jread *r, hf_txn_id t)
     if (parts != 3 || amount == INT64_MIN)
         return hf_jread_expected(r, "from, to and amount of a transfer "
                                     "before this");
-    (void)hf_builder_increment(m->j.b, t, key_of(m, HF_NONE, from), -amount,
-                               HF_NONE, HF_NONE);
-    (void)hf_builder_increment(m->j.b, t, key_of(m, HF_NONE, to), amount,
-                               HF_NONE, HF_NONE);
+    add_move(m, t, from, -amount);
+    add_move(m, t, to, amount);
     return true;
 }
 
 static bool add_balances(models *m, hf_jread *r, hf_txn_id t)
 {
-    hf_scalar account, balance;
+    hf_scalar name, balance;
+    account *a;
 
     if (hf_jread_peek(r) == HF_J_NIL)
         return hf_jread_nil(r);
     if (!hf_jread_open(r, HF_J_MAP))
         return false;
-    while (hf_jread_next_key(r, &account)) {
-        hf_key_id key = key_of(m, HF_NONE, account);
+    while (hf_jread_next_key(r, &name)) {
+        hf_key_id key = account_key(m, name);
+        hf_value_id value;
 
         if (!hf_jread_scalar(r, &balance))
             return false;
-        (void)hf_builder_op(m->j.b, t, HF_OP_READ, key,
-                            hf_builder_value(m->j.b, key, balance));
+        value = hf_builder_value(m->j.b, key, balance);
+        (void)hf_builder_op(m->j.b, t, HF_OP_READ, key, value);
+        a = account_of(m, key);
+        if (a->first == HF_NONE)
+            a->first = value;
     }
     return !hf_jread_failed(r);
+}
+
+/* After the last event: accounts that never change. */
+static void set_openings(models *m)
+{
+    for (hf_key_id key = 0; key < m->accounts.n; key++) {
+        const account *a = &m->accounts.at[key];
+
+        if (!a->is_moved && a->first != HF_NONE)
+            hf_builder_initial(m->j.b, key, a->first);
+    }
 }
 
 /* ---- sets and queues ----------------------------------------------------- */
@@ -536,8 +586,9 @@ static bool fits(hf_jepsen_model model, hf_jepsen_f f)
 
 /* A transaction whose event has no value at all. */
 static hf_status without_value(models *m, hf_txn_id t,
-                               const hf_jepsen_event *from, bool committed)
+                               const hf_jepsen_event *from, hf_outcome outcome)
 {
+    bool committed = outcome == HF_COMMITTED;
     hf_jepsen_f f = (hf_jepsen_f)from->f;
 
     if (f == HF_F_READ && m->model == HF_MODEL_REGISTER && !m->is_keyed)
@@ -548,6 +599,10 @@ static hf_status without_value(models *m, hf_txn_id t,
         return hf_jepsen_refuse(&m->j, from,
                                 "expected the value of a committed "
                                 "operation, found none");
+    else if (outcome == HF_UNKNOWN_OUTCOME && f == HF_F_TRANSFER)
+        return hf_jepsen_refuse(&m->j, from,
+                                "expected the value of a transfer that may "
+                                "have happened, found none");
     return HF_OK;
 }
 
@@ -579,7 +634,7 @@ static hf_status emit(hf_jepsen *j, hf_txn_id t, const hf_jepsen_done *done)
         return HF_OK;
     }
     if (!from->value.ptr)
-        return without_value(m, t, from, committed);
+        return without_value(m, t, from, done->outcome);
     hf_jepsen_value(j, &r, from->value);
     (void)add_value(m, &r, t, done, f);
     return hf_jepsen_value_done(j, &r);
@@ -596,7 +651,10 @@ hf_status hf_jepsen_models_import(const hf_input *in, hf_builder *b, bool json,
     m.j.user = &m;
     m.model = hf_jepsen_tell(&m.j, &m.is_keyed, &m.zero_initial);
     st = hf_jepsen_import(&m.j);
+    if (st == HF_OK)
+        set_openings(&m);
     hf_vec_release(&m.known);
+    hf_vec_release(&m.accounts);
     hf_vec_release(&m.rows);
     hf_jepsen_release(&m.j);
     return st;

@@ -105,7 +105,8 @@ typedef struct hf_finding {
 } hf_finding;
 
 /* How often an anomaly was found.  Operations: the places; cycles: the
- * components of the dependency graph that have one. */
+ * components of the dependency graph that have one, or, where the level asks
+ * about single reads, the transactions that read too old. */
 typedef struct hf_group {
     hf_anomaly anomaly;
     uint64_t count;

@@ -104,6 +104,18 @@ static void print_grouped(uint64_t n, hf_out *out)
     }
 }
 
+/* At the weak levels an anti-dependency is found, and counted, by the
+ * transaction that reads too old. */
+static bool is_by_reader(const hf_result *r, hf_anomaly anomaly)
+{
+    const hf_level_info *level = hf_level_get(r->level);
+
+    return anomaly >= HF_G_SINGLE_ITEM &&
+           (level->shape == HF_SHAPE_OTV ||
+            (level->shape == HF_SHAPE_AXIOM &&
+             !(level->axiom & (HF_AXIOM_CAUSAL | HF_AXIOM_PREFIX))));
+}
+
 void hf_group_count_print(const hf_result *r, const hf_group *group,
                           hf_out *out)
 {
@@ -115,6 +127,8 @@ void hf_group_count_print(const hf_result *r, const hf_group *group,
     hf_out_char(out, ' ');
     if (!hf_anomaly_get(group->anomaly)->cycle)
         hf_out_text(out, noun_of(group->anomaly, group->count));
+    else if (r->n_groups > 0 && is_by_reader(r, group->anomaly))
+        hf_out_text(out, one ? "transaction" : "transactions");
     else if (r->n_groups > 0)
         hf_out_text(out, one ? "component" : "components");
     else

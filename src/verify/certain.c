@@ -1,7 +1,7 @@
 /* certain.c: see certain.h.
  *
  * Built in O(operations + values); a question about two transactions costs
- * their operations.
+ * their operations, and where lists contradict each other the lists of a key.
  */
 #include "verify/certain.h"
 
@@ -101,7 +101,7 @@ static bool find_happened(hf_verifier *v, hf_certain *c)
     spread s = {.c = c};
     bool any_unknown = false;
 
-    c->happened = hf_zeros(v, h->n_txns, sizeof(bool));
+    c->happened = hf_kept_zeros(v, h->n_txns, sizeof(bool));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         c->happened[t] = h->txn_outcome[t] == HF_COMMITTED;
         any_unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
@@ -130,9 +130,9 @@ static void place_certificate(hf_verifier *v, hf_certain *c)
 
     if (!h->cert.order_first)
         return;
-    c->certificate =
-        hf_nones(v, v->facts.write_first[h->n_txns], sizeof(*c->certificate));
-    c->key_placed = hf_zeros(v, h->n_keys, sizeof(*c->key_placed));
+    c->certificate = hf_kept_nones(v, v->facts.write_first[h->n_txns],
+                                   sizeof(*c->certificate));
+    c->key_placed = hf_kept_zeros(v, h->n_keys, sizeof(*c->key_placed));
 }
 
 /* The versions of one key, when it is first asked about. */
@@ -174,6 +174,7 @@ static void offer_lists(hf_certain *c, hf_txn_id t, const uint32_t *length)
         if (!hf_op_reads_item(hf_op_kind_of(h, op)) || !hf_op_counts(h, op) ||
             value == HF_NONE || h->value_type[value] != HF_LIST)
             continue;
+        c->is_shown[value] = true;
         if (c->longest[key] == HF_NONE ||
             length[value] > length[c->longest[key]])
             c->longest[key] = value;
@@ -188,9 +189,10 @@ static bool place_lists(hf_verifier *v, hf_certain *c)
     if (!v->facts.has_lists)
         return true;
     length = hf_zeros(v, h->n_values, sizeof(*length));
-    c->longest = hf_nones(v, h->n_keys, sizeof(*c->longest));
-    c->index = hf_nones(v, h->n_values, sizeof(*c->index));
-    c->met = hf_zeros(v, h->n_values, sizeof(*c->met));
+    c->longest = hf_kept_nones(v, h->n_keys, sizeof(*c->longest));
+    c->index = hf_kept_nones(v, h->n_values, sizeof(*c->index));
+    c->is_shown = hf_kept_zeros(v, h->n_values, sizeof(*c->is_shown));
+    c->met = hf_kept_zeros(v, h->n_values, sizeof(*c->met));
     for (hf_value_id x = 0; x < h->n_values; x++)
         if (h->value_type[x] == HF_LIST)
             length[x] = 1 + (hf_list_parent(h, x) == HF_NONE
@@ -209,15 +211,23 @@ static bool place_lists(hf_verifier *v, hf_certain *c)
     return true;
 }
 
-bool hf_certain_build(hf_verifier *v, hf_certain *ret)
+const hf_certain *hf_certain_get(hf_verifier *v)
 {
-    *ret = (hf_certain){.v = v};
-    if (v->w->rests)
-        ret->rests = hf_rests_new(v);
-    if (!find_happened(v, ret))
-        return false;
-    place_certificate(v, ret);
-    return place_lists(v, ret);
+    unsigned which = hf_reads_matter(v);
+    hf_certain *c = v->certain[which];
+
+    if (c)
+        return c;
+    c = hf_kept_zeros(v, 1, sizeof(*c));
+    c->v = v;
+    c->rests = hf_rests_new(v);
+    if (!find_happened(v, c))
+        return NULL;
+    place_certificate(v, c);
+    if (!place_lists(v, c))
+        return NULL;
+    v->certain[which] = c;
+    return c;
 }
 
 /* ---- questions ----------------------------------------------------------- */
@@ -237,7 +247,7 @@ bool hf_certain_look(const hf_certain *c, hf_txn_id t, hf_op_id op,
     hf_value_id value;
 
     if (!hf_read_of_key(v->h, op, key, &read) ||
-        hf_own_write_before(v->h, t, op, key) != HF_NONE ||
+        hf_own_write_before(v->h, &v->facts, t, op, key) != HF_NONE ||
         hf_look_at_key(v, op, key) != look)
         return false;
     switch (hf_facts_origin(v->h, &v->facts, &read, &writer)) {
@@ -316,29 +326,18 @@ static bool some_list_shows(const hf_certain *c, hf_key_id key, met_next next,
                             uint32_t first, uint32_t second)
 {
     const hf_history *h = c->v->h;
+    const hf_key_index *lists = hf_lists_of_keys(c->v);
 
-    for (hf_value_id x = 0; x < h->n_values; x++) {
-        hf_value_id up;
+    if (!lists)
+        return false;
+    for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++) {
+        hf_value_id x = lists->at[i], up = hf_list_parent(h, x);
 
-        if (h->value_key[x] != key || h->value_type[x] != HF_LIST)
-            continue;
-        up = hf_list_parent(h, x);
         c->met[x] = (uint8_t)next(c, up == HF_NONE ? 0 : c->met[up],
                                   hf_list_last(h, x), first, second);
-    }
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        for (hf_op_id op = h->op_first[t];
-             c->happened[t] && op < h->op_first[t + 1]; op++) {
-            hf_value_id value = h->op_value[op];
-
-            if (h->op_key[op] == key && hf_op_counts(h, op) &&
-                hf_op_reads_item(hf_op_kind_of(h, op)) && value != HF_NONE &&
-                h->value_type[value] == HF_LIST &&
-                (c->met[value] & (MET_SHOWN | MET_DOUBT)) == MET_SHOWN)
-                return true;
-        }
-        if ((t & 0xff) == 0 && hf_out_of_budget(c->v))
-            return false;
+        if (c->is_shown[x] &&
+            (c->met[x] & (MET_SHOWN | MET_DOUBT)) == MET_SHOWN)
+            return true;
     }
     return false;
 }
@@ -487,14 +486,18 @@ bool hf_certainly_changes(const hf_certain *c, hf_txn_id t, hf_key_id key,
                           const hf_condition *condition)
 {
     const hf_history *h = c->v->h;
-    hf_txn_id *writers = hf_nones(c->v, h->n_txns, sizeof(*writers));
+    const hf_key_index *all = hf_writers_of_keys(c->v);
     hf_match mine = hf_version_match(c, t, key, condition);
+    hf_txn_id *writers;
     uint32_t n = 0;
 
-    for (hf_txn_id u = 0; u < h->n_txns; u++)
-        if (u != t && h->txn_outcome[u] != HF_ABORTED &&
-            hf_facts_writes(&c->v->facts, u, key))
-            writers[n++] = u;
+    if (!all)
+        return false;
+    writers =
+        hf_nones(c->v, all->first[key + 1] - all->first[key], sizeof(*writers));
+    for (uint32_t i = all->first[key]; i < all->first[key + 1]; i++)
+        if (all->at[i] != t && h->txn_outcome[all->at[i]] != HF_ABORTED)
+            writers[n++] = all->at[i];
     /* writers[n] is HF_NONE: the initial version */
     for (uint32_t i = 0; i <= n; i++) {
         hf_match other = hf_version_match(c, writers[i], key, condition);

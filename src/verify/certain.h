@@ -13,6 +13,10 @@
  *
  * The assumptions that the witness rests on (rests.h) leave fewer worlds:
  * what is certain is certain in those.
+ *
+ * The tables depend on the level only in whether reads matter, so one pair of
+ * them serves all claims of a session; everything else about the level and
+ * the witness is looked at when a question is asked.
  */
 #ifndef HF_CERTAIN_H
 #define HF_CERTAIN_H
@@ -29,11 +33,14 @@ typedef struct hf_certain {
      * for each element its index in it */
     hf_value_id *longest;
     uint32_t *index;
+    bool *is_shown;         /* per list value: read by one that happened */
     uint8_t *met;           /* per list value: what it shows; scratch */
-    struct hf_rests *rests; /* kept by rests.c; NULL: there are none */
+    struct hf_rests *rests; /* kept by rests.c */
 } hf_certain;
 
-bool hf_certain_build(hf_verifier *v, hf_certain *ret);
+/* For the claim in hand; made where no claim before it has asked for the same.
+ * NULL: the budget is spent. */
+const hf_certain *hf_certain_get(hf_verifier *v);
 
 /* Is op one of t's? */
 bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t);

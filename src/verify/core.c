@@ -12,24 +12,25 @@
  *
  * What is wrong in one transaction whatever the others do (garbage, an own
  * write not seen, an element twice in a list) is settled here; the rest is
- * the search of core_search.c.  O(operations of the history).
+ * the search of core_search.c.  O(operations of the history) once in a
+ * session; then the operations of the core, the lists they read and the
+ * versions of their keys.
  */
 #include "verify/core.h"
 
 typedef struct cutter {
     hf_core *c;
     hf_verifier *v;
-    uint32_t *local;  /* per key: its local number */
-    bool *outside;    /* per value: written by a transaction not kept */
-    bool *is_shared;  /* per key: and by one that may have happened */
-    unsigned *inside; /* per value: those kept that write it */
-    uint32_t *met;    /* per value: the last list it was met in */
-    uint32_t n_lists;
+    hf_notes *local;        /* per key: its local number + 1 */
+    hf_key_id *keys;        /* by local number */
+    hf_notes *inside;       /* per value: those kept that write it */
+    const uint8_t *writers; /* per value: how many write it */
 } cutter;
 
-static bool pick(hf_verifier *v, hf_core *c, bool *kept)
+static bool pick(hf_verifier *v, hf_core *c)
 {
     const hf_witness *w = v->w;
+    hf_notes *kept = hf_notes_begin(v, HF_NOTES_TXNS);
 
     if (w->n_order == 0)
         return hf_refuse(v, "the core is empty");
@@ -41,10 +42,10 @@ static bool pick(hf_verifier *v, hf_core *c, bool *kept)
     for (uint32_t i = 0; i < w->n_order; i++) {
         hf_txn_id t = w->order[i];
 
-        if (kept[t])
+        if (hf_note_of(kept, t))
             return hf_refuse(v, "%s is in the core twice",
                              hf_label_txn(v->h, t).text);
-        kept[t] = true;
+        hf_note(kept, t, 1);
         c->txns[i].id = t;
         if (v->h->txn_outcome[t] == HF_COMMITTED)
             c->committed |= 1u << i;
@@ -63,28 +64,50 @@ static uint32_t number_in_core(const hf_core *c, hf_txn_id t)
     return HF_NONE;
 }
 
-static bool mark_outside(cutter *k, const bool *kept)
+/* Does a transaction that is not kept write the value? */
+static bool is_outside(const cutter *k, hf_value_id value)
 {
-    const hf_history *h = k->v->h;
+    uint32_t n = 0;
 
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        for (hf_op_id op = h->op_first[t]; !kept[t] && op < h->op_first[t + 1];
-             op++)
-            if (hf_op_writes(h, op)) {
-                k->is_shared[h->op_key[op]] |= h->txn_outcome[t] != HF_ABORTED;
-                if (hf_op_written(h, op) != HF_NONE)
-                    k->outside[hf_op_written(h, op)] = true;
-            }
-        if ((t & 0xff) == 0 && hf_out_of_budget(k->v))
-            return false;
-    }
-    return true;
+    for (unsigned inside = hf_note_of(k->inside, value); inside;
+         inside &= inside - 1)
+        n++;
+    return k->writers[value] > n;
+}
+
+/* Does one that may have happened write the key? */
+static bool is_shared(const cutter *k, hf_key_id key)
+{
+    const hf_key_index *all = hf_writers_of_keys(k->v);
+
+    for (uint32_t i = all ? all->first[key] : 0; all && i < all->first[key + 1];
+         i++)
+        if (k->v->h->txn_outcome[all->at[i]] != HF_ABORTED &&
+            number_in_core(k->c, all->at[i]) == HF_NONE)
+            return true;
+    return false;
+}
+
+static uint32_t local_of(const cutter *k, hf_key_id key)
+{
+    return hf_note_of(k->local, key) - 1;
 }
 
 static void number_key(cutter *k, hf_key_id key)
 {
-    if (k->local[key] == HF_NONE)
-        k->local[key] = k->c->n_keys++;
+    if (hf_note_of(k->local, key))
+        return;
+    k->keys[k->c->n_keys++] = key;
+    hf_note(k->local, key, k->c->n_keys);
+}
+
+static uint32_t count_reads(const hf_history *h, hf_txn_id t)
+{
+    uint32_t n = 0;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        n += hf_item_reads(h, op);
+    return n;
 }
 
 /* Local numbers for the keys the core uses, and who writes what. */
@@ -92,7 +115,12 @@ static void number_keys(cutter *k)
 {
     const hf_history *h = k->v->h;
     hf_core *c = k->c;
+    size_t most = 0;
 
+    for (uint32_t i = 0; i < c->n; i++)
+        most += (size_t)count_reads(h, c->txns[i].id) +
+                h->op_first[c->txns[i].id + 1] - h->op_first[c->txns[i].id];
+    k->keys = hf_nones(k->v, most, sizeof(*k->keys));
     for (uint32_t i = 0; i < c->n; i++)
         for (hf_op_id op = h->op_first[c->txns[i].id];
              op < h->op_first[c->txns[i].id + 1]; op++) {
@@ -103,7 +131,8 @@ static void number_keys(cutter *k)
             for (uint32_t j = 0; j < n; j++)
                 number_key(k, hf_item_read_at(h, op, j).key);
             if (hf_op_writes(h, op) && hf_op_written(h, op) != HF_NONE)
-                k->inside[hf_op_written(h, op)] |= 1u << i;
+                hf_note(k->inside, hf_op_written(h, op),
+                        hf_note_of(k->inside, hf_op_written(h, op)) | 1u << i);
         }
     c->writers = hf_zeros(k->v, c->n_keys, sizeof(*c->writers));
 }
@@ -113,7 +142,7 @@ static void number_keys(cutter *k)
 static void keep_promise(cutter *k)
 {
     const hf_history *h = k->v->h;
-    bool *met = hf_zeros(k->v, h->n_values, sizeof(*met));
+    hf_notes *met = hf_notes_begin(k->v, HF_NOTES_ELEMENTS);
 
     for (uint32_t i = 0; h->unique_values && i < k->c->n; i++)
         for (hf_op_id op = h->op_first[k->c->txns[i].id];
@@ -125,8 +154,8 @@ static void keep_promise(cutter *k)
             value = hf_op_written(h, op);
             if (value == HF_NONE || h->value_type[value] == HF_NIL)
                 continue;
-            k->c->broken |= met[value];
-            met[value] = true;
+            k->c->broken |= hf_note_of(met, value) > 0;
+            hf_note(met, value, 1);
         }
 }
 
@@ -156,7 +185,7 @@ static bool register_read(cutter *k, uint32_t i, const hf_item_read *read,
                           hf_op_id own_write, hf_core_read *ret)
 {
     const hf_history *h = k->v->h;
-    unsigned inside = k->inside[read->value];
+    unsigned inside = hf_note_of(k->inside, read->value);
     bool named = read->writer != HF_NONE;
 
     /* an increment cannot have read its own result */
@@ -166,7 +195,7 @@ static bool register_read(cutter *k, uint32_t i, const hf_item_read *read,
     if (own_write != HF_NONE && hf_op_written(h, own_write) == read->value &&
         (!named || read->writer == k->c->txns[i].id))
         return false;
-    if (k->outside[read->value] && !named)
+    if (!named && is_outside(k, read->value))
         return false;
     if (own_write != HF_NONE || (!named && !ret->initial && !inside)) {
         k->c->txns[i].broken = true;
@@ -181,19 +210,20 @@ static bool cut_list(cutter *k, uint32_t i, hf_core_read *r)
     const hf_history *h = k->v->h;
     uint32_t length = hf_list_items(h, r->value, NULL), n = 0;
     hf_value_id *items = hf_zeros(k->v, length, sizeof(*items));
-    bool keep = !k->outside[hf_list_last(h, r->value)];
+    hf_notes *met = hf_notes_begin(k->v, HF_NOTES_ELEMENTS);
+    bool keep = !is_outside(k, hf_list_last(h, r->value));
 
-    k->n_lists++;
     hf_list_items(h, r->value, items);
     for (uint32_t j = 0; j < length; j++) {
         hf_value_id x = items[j];
+        bool inside = hf_note_of(k->inside, x) > 0;
 
-        if (k->met[x] == k->n_lists || (!k->inside[x] && !k->outside[x]))
+        if (hf_note_of(met, x) || k->writers[x] == 0)
             k->c->txns[i].broken = true;
-        k->met[x] = k->n_lists;
-        if (k->inside[x] && k->outside[x])
+        hf_note(met, x, 1);
+        if (inside && is_outside(k, x))
             keep = false;
-        if (k->inside[x])
+        if (inside)
             items[n++] = x;
     }
     r->items = items;
@@ -248,7 +278,7 @@ static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
     hf_core_txn *t = &k->c->txns[i];
     unsigned use = k->v->facts.key_use[read->key];
     uint8_t type = h->value_type[read->value];
-    hf_core_read r = {.key = k->local[read->key],
+    hf_core_read r = {.key = local_of(k, read->key),
                       .value = read->value,
                       .writer = read->writer,
                       .op = read->op,
@@ -258,7 +288,7 @@ static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
     r.is_list = use & HF_KEY_LIST;
     if ((use & HF_KEY_BLIND) ||
         (r.is_list && type != HF_LIST && type != HF_NIL) ||
-        (view && (r.is_list || k->is_shared[read->key])))
+        (view && (r.is_list || is_shared(k, read->key))))
         return;
     if (!r.is_list && !register_read(k, i, read, own_write, &r))
         return;
@@ -274,7 +304,7 @@ static void add_write(cutter *k, uint32_t i, hf_op_id op)
 {
     const hf_history *h = k->v->h;
     hf_core_txn *t = &k->c->txns[i];
-    uint32_t key = k->local[h->op_key[op]];
+    uint32_t key = local_of(k, h->op_key[op]);
 
     t->last[key] = hf_op_written(h, op);
     k->c->writers[key] |= 1u << i;
@@ -315,7 +345,7 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
     for (uint32_t j = 0; j < n; j++) {
         hf_item_read read = hf_item_read_at(h, op, j);
         hf_look_kind look = hf_look_at(k->v, op, j);
-        uint32_t key = k->local[read.key];
+        uint32_t key = local_of(k, read.key);
 
         if (look != HF_LOOK_SKIP)
             add_read(k, i, &read, own->write[key], own->count[key],
@@ -335,15 +365,6 @@ static void compare_views(cutter *k, hf_core_txn *t)
                 t->broken = true;
 }
 
-static uint32_t count_reads(const hf_history *h, hf_txn_id t)
-{
-    uint32_t n = 0;
-
-    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
-        n += hf_item_reads(h, op);
-    return n;
-}
-
 static bool cut_transaction(cutter *k, uint32_t i)
 {
     const hf_history *h = k->v->h;
@@ -359,7 +380,7 @@ static bool cut_transaction(cutter *k, uint32_t i)
         if (hf_op_counts(h, op) && h->txn_outcome[t->id] != HF_ABORTED)
             cut_reads(k, i, op, &own);
         if (hf_op_writes(h, op)) {
-            uint32_t key = k->local[h->op_key[op]];
+            uint32_t key = local_of(k, h->op_key[op]);
 
             add_write(k, i, op);
             own.write[key] = op;
@@ -379,16 +400,18 @@ static void keep_certificate(cutter *k)
     const hf_history *h = k->v->h;
     hf_core *c = k->c;
 
-    for (hf_key_id key = 0; h->cert.order_first && key < h->n_keys; key++) {
-        unsigned before = 0;
+    for (uint32_t local = 0; h->cert.order_first && local < c->n_keys;
+         local++) {
+        unsigned writers = c->writers[local], before = 0;
+        hf_key_id key = k->keys[local];
 
-        if (k->local[key] == HF_NONE)
+        if (!(writers & (writers - 1))) /* fewer than two */
             continue;
         for (uint64_t p = h->cert.order_first[key];
              p < h->cert.order_first[key + 1]; p++) {
             uint32_t i = number_in_core(c, h->cert.order_txn[p]);
 
-            if (i == HF_NONE || !(c->writers[k->local[key]] & 1u << i))
+            if (i == HF_NONE || !(writers & 1u << i))
                 continue;
             c->txns[i].before |= before & ~(1u << i);
             before |= 1u << i;
@@ -427,19 +450,15 @@ static void keep_order(hf_core *c)
 
 bool hf_core_build(hf_verifier *v, hf_core *ret)
 {
-    const hf_history *h = v->h;
     cutter k = {.c = ret, .v = v};
-    bool *kept = hf_zeros(v, h->n_txns, sizeof(*kept));
 
     *ret = (hf_core){.v = v};
-    if (!pick(v, ret, kept))
+    if (!pick(v, ret))
         return false;
-    k.local = hf_nones(v, h->n_keys, sizeof(*k.local));
-    k.outside = hf_zeros(v, h->n_values, sizeof(*k.outside));
-    k.is_shared = hf_zeros(v, h->n_keys, sizeof(*k.is_shared));
-    k.inside = hf_zeros(v, h->n_values, sizeof(*k.inside));
-    k.met = hf_zeros(v, h->n_values, sizeof(*k.met));
-    if (!mark_outside(&k, kept))
+    k.local = hf_notes_begin(v, HF_NOTES_KEYS);
+    k.inside = hf_notes_begin(v, HF_NOTES_VALUES);
+    k.writers = hf_writer_counts(v);
+    if (!k.writers)
         return false;
     number_keys(&k);
     keep_promise(&k);

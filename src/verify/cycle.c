@@ -23,9 +23,9 @@
  * Simple cycles are enough: a closed walk of forbidden shape that visits a
  * transaction twice falls apart there into two, one of which is forbidden.
  *
- * Cost: O(operations + values) once, then the operations of the transactions
- * in the cycle; for a predicate edge also the writers of its key, squared at
- * worst.
+ * Cost: O(operations + values) once in a session, then the operations of the
+ * transactions in the cycle; for a predicate edge also the writers of its key,
+ * squared at worst.
  */
 #include "verify/certain.h"
 
@@ -250,7 +250,7 @@ static bool check_chain(hf_verifier *v)
 {
     uint32_t n = v->w->n_edges;
     const hf_edge *e = v->w->edges;
-    bool *met = hf_zeros(v, v->h->n_txns, sizeof(*met));
+    hf_notes *met = hf_notes_begin(v, HF_NOTES_TXNS);
 
     if (n < 2)
         return hf_refuse(v, "a cycle has at least two edges");
@@ -258,10 +258,10 @@ static bool check_chain(hf_verifier *v)
         if (e[i].from == e[i].to || e[i].to != e[(i + 1) % n].from)
             return hf_refuse(v, "edge %u does not lead to the next",
                              (unsigned)i);
-        if (met[e[i].from])
+        if (hf_note_of(met, e[i].from))
             return hf_refuse(v, "the cycle visits %s twice",
                              hf_label_txn(v->h, e[i].from).text);
-        met[e[i].from] = true;
+        hf_note(met, e[i].from, 1);
     }
     return true;
 }
@@ -439,7 +439,7 @@ static bool level_forbids(const hf_verifier *v, const shape *s)
 
 bool hf_verify_cycle(hf_verifier *v)
 {
-    hf_certain c;
+    const hf_certain *c;
     shape s;
 
     if (!check_chain(v))
@@ -449,10 +449,11 @@ bool hf_verify_cycle(hf_verifier *v)
         return false;
     if (!level_forbids(v, &s))
         return hf_refuse(v, "%s allows a cycle of these edges", v->info->name);
-    if (!hf_certain_build(v, &c))
+    c = hf_certain_get(v);
+    if (!c)
         return false;
     for (uint32_t i = 0; i < v->w->n_edges; i++) {
-        if (!check_edge(&c, &v->w->edges[i]))
+        if (!check_edge(c, &v->w->edges[i]))
             return false;
         if (hf_out_of_budget(v))
             return false;

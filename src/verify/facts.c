@@ -92,34 +92,50 @@ bool hf_facts_installs(const hf_history *h, hf_txn_id t, hf_value_id value)
     return false;
 }
 
-hf_op_id hf_own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op,
-                             hf_key_id key)
+hf_op_id hf_own_write_before(const hf_history *h, const hf_facts *f,
+                             hf_txn_id t, hf_op_id op, hf_key_id key)
 {
+    uint32_t slot = hf_facts_slot(f, t, key);
+
+    if (slot == HF_NONE)
+        return HF_NONE;
+    if (f->write_op[slot] < op)
+        return f->write_op[slot];
     for (hf_op_id o = op; o-- > h->op_first[t];)
         if (h->op_key[o] == key && hf_op_writes(h, o))
             return o;
     return HF_NONE;
 }
 
+/* Does t install the value with another operation than op? */
+static bool installs_again(const hf_history *h, hf_txn_id t, hf_value_id value,
+                           hf_op_id op)
+{
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++)
+        if (o != op && hf_op_writes(h, o) && hf_op_written(h, o) == value)
+            return true;
+    return false;
+}
+
 /* An increment that changes nothing: it cannot have read its own result, so
- * the writes of the value, if there are more, are gone through without it.
- * O(operations). */
+ * the other writes of the value count.  O(operations of its transaction). */
 static hf_origin origin_of_increment(const hf_history *h, const hf_facts *f,
                                      const hf_item_read *read,
                                      hf_txn_id *ret_writer)
 {
     bool initial = hf_value_is_initial(h, read->key, read->value);
-    hf_txn_id found = HF_NONE;
+    hf_txn_id self = hf_op_txn(h, read->op);
+    hf_txn_id first = f->first_writer[read->value];
+    hf_txn_id second = f->second_writer[read->value];
+    bool again = f->is_repeated[read->value] &&
+                 installs_again(h, self, read->value, read->op);
+    hf_txn_id found = again ? self : HF_NONE;
 
-    for (hf_txn_id t = 0; f->is_repeated[read->value] && t < h->n_txns; t++)
-        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
-            if (op == read->op || !hf_op_writes(h, op) ||
-                hf_op_written(h, op) != read->value || found == t)
-                continue;
-            if (found != HF_NONE)
-                return HF_FROM_SEVERAL;
-            found = t;
-        }
+    if (second != HF_NONE) { /* others write it, too */
+        if (again || second == HF_SEVERAL)
+            return HF_FROM_SEVERAL;
+        found = first == self ? second : first;
+    }
     if (found == HF_NONE)
         return initial ? HF_FROM_INITIAL : HF_FROM_NOBODY;
     if (initial)
@@ -198,25 +214,35 @@ static bool look_at_keys(hf_verifier *v)
     return true;
 }
 
+/* Why there are no facts; false. */
+static bool refuse_key(hf_verifier *v, hf_key_id key)
+{
+    if (v->facts.key_use[key] & HF_KEY_WRITTEN)
+        return hf_give_up(v, HF_ERR_INPUT,
+                          "key %s is both appended to and written",
+                          hf_label_key(v->h, key).text);
+    return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                      "key %s is a list with an initial value",
+                      hf_label_key(v->h, key).text);
+}
+
 static bool refuse_mixed_keys(hf_verifier *v)
 {
     const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
 
     for (hf_key_id k = 0; k < h->n_keys; k++) {
-        unsigned use = v->facts.key_use[k];
         hf_value_id initial = h->key_initial ? h->key_initial[k] : HF_NONE;
 
-        if (!(use & HF_KEY_LIST))
+        if (!(f->key_use[k] & HF_KEY_LIST))
             continue;
-        v->facts.has_lists = true;
-        if (use & HF_KEY_WRITTEN)
-            return hf_give_up(v, HF_ERR_INPUT,
-                              "key %s is both appended to and written",
-                              hf_label_key(h, k).text);
-        if (initial != HF_NONE && h->value_type[initial] != HF_NIL)
-            return hf_give_up(v, HF_ERR_UNSUPPORTED,
-                              "key %s is a list with an initial value",
-                              hf_label_key(h, k).text);
+        f->has_lists = true;
+        if (!(f->key_use[k] & HF_KEY_WRITTEN) &&
+            (initial == HF_NONE || h->value_type[initial] == HF_NIL))
+            continue;
+        f->is_hopeless = true;
+        f->bad_key = k;
+        return refuse_key(v, k);
     }
     return true;
 }
@@ -315,31 +341,62 @@ static void sort_writes(hf_facts *f, uint32_t first, uint32_t end, pair *pairs)
     }
 }
 
-bool hf_facts_build(hf_verifier *v)
+/* Does some increment leave the value as it was? */
+static bool has_still_increment(const hf_history *h)
+{
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (hf_op_kind_of(h, op) == HF_OP_INCREMENT && hf_op_counts(h, op)) {
+            hf_increment inc = hf_op_increment(h, op);
+
+            if (inc.after != HF_NONE && inc.before == inc.after)
+                return true;
+        }
+    return false;
+}
+
+static bool find_two_writers(hf_verifier *v)
 {
     const hf_history *h = v->h;
     hf_facts *f = &v->facts;
-    uint64_t writes = 0;
-    uint32_t at = 0, longest = 0, kinds;
 
-    f->key_use = hf_zeros(v, h->n_keys, sizeof(*f->key_use));
-    kinds = look_at_kinds(h, &writes);
-    for (unsigned kind = 0; kind < HF_OP_KIND_COUNT; kind++)
-        f->has_predicates |=
-            (kinds >> kind & 1) && hf_op_has_predicate((hf_op_kind)kind);
-    if ((kinds & (1u << HF_OP_APPEND | 1u << HF_OP_INCREMENT)) &&
-        (!look_at_keys(v) || !refuse_mixed_keys(v)))
-        return false;
-    f->writer = hf_nones(v, h->n_values, sizeof(*f->writer));
-    f->repeated = HF_NONE;
-    f->is_repeated = hf_zeros(v, h->n_values, sizeof(*f->is_repeated));
-    f->is_last = hf_zeros(v, h->n_values, sizeof(*f->is_last));
-    f->write_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
-    f->write_key = hf_zeros(v, writes, sizeof(*f->write_key));
-    f->write_op = hf_zeros(v, writes, sizeof(*f->write_op));
+    f->first_writer = hf_kept_nones(v, h->n_values, sizeof(hf_txn_id));
+    f->second_writer = hf_kept_nones(v, h->n_values, sizeof(hf_txn_id));
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+            hf_value_id x =
+                hf_op_writes(h, op) ? hf_op_written(h, op) : HF_NONE;
 
+            if (x == HF_NONE || f->first_writer[x] == t ||
+                f->second_writer[x] == t)
+                continue;
+            if (f->first_writer[x] == HF_NONE)
+                f->first_writer[x] = t;
+            else
+                f->second_writer[x] =
+                    f->second_writer[x] == HF_NONE ? t : HF_SEVERAL;
+        }
+        if ((t & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    return true;
+}
+
+/* The writers of values, and the keys that each transaction writes. */
+static bool find_writes(hf_verifier *v, uint64_t writes)
+{
+    const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
     uint32_t *slot_of = hf_nones(v, h->n_keys, sizeof(*slot_of));
+    uint32_t at = 0, longest = 0;
+    pair *pairs;
 
+    f->writer = hf_kept_nones(v, h->n_values, sizeof(*f->writer));
+    f->repeated = HF_NONE;
+    f->is_repeated = hf_kept_zeros(v, h->n_values, sizeof(*f->is_repeated));
+    f->is_last = hf_kept_zeros(v, h->n_values, sizeof(*f->is_last));
+    f->write_first = hf_kept_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
+    f->write_key = hf_kept_zeros(v, writes, sizeof(*f->write_key));
+    f->write_op = hf_kept_zeros(v, writes, sizeof(*f->write_op));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         f->write_first[t] = at;
         at = add_writes(v, t, at, slot_of);
@@ -349,10 +406,40 @@ bool hf_facts_build(hf_verifier *v)
             return false;
     }
     f->write_first[h->n_txns] = at;
-
-    pair *pairs = hf_zeros(v, longest, sizeof(*pairs));
-
+    pairs = hf_zeros(v, longest, sizeof(*pairs));
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         sort_writes(f, f->write_first[t], f->write_first[t + 1], pairs);
     return true;
+}
+
+static bool build(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+    hf_facts *f = &v->facts;
+    uint64_t writes = 0;
+    uint32_t kinds = look_at_kinds(h, &writes);
+
+    f->key_use = hf_kept_zeros(v, h->n_keys, sizeof(*f->key_use));
+    for (unsigned kind = 0; kind < HF_OP_KIND_COUNT; kind++)
+        f->has_predicates |=
+            (kinds >> kind & 1) && hf_op_has_predicate((hf_op_kind)kind);
+    if ((kinds & (1u << HF_OP_APPEND | 1u << HF_OP_INCREMENT)) &&
+        (!look_at_keys(v) || !refuse_mixed_keys(v)))
+        return false;
+    return find_writes(v, writes) &&
+           (!(kinds & 1u << HF_OP_INCREMENT) || !has_still_increment(h) ||
+            find_two_writers(v));
+}
+
+bool hf_facts_build(hf_verifier *v)
+{
+    hf_facts *f = &v->facts;
+
+    if (f->is_hopeless)
+        return refuse_key(v, f->bad_key);
+    if (f->is_built)
+        return true;
+    *f = (hf_facts){0};
+    f->is_built = build(v);
+    return f->is_built;
 }

@@ -20,6 +20,9 @@ struct hf_verifier;
 #define HF_KEY_BLIND (1u << 2)   /* incremented with no result recorded */
 
 typedef struct hf_facts {
+    bool is_built;
+    bool is_hopeless; /* they cannot be made, because of this key */
+    hf_key_id bad_key;
     /* per value: the one transaction that writes it, HF_NONE, HF_SEVERAL */
     hf_txn_id *writer;
     bool *is_last;     /* per value: the last write of somebody's */
@@ -34,9 +37,13 @@ typedef struct hf_facts {
     bool has_predicates;
     struct hf_sets *sets; /* kept by predicate.c */
     hf_value_id repeated; /* a value (not nil) written twice, or HF_NONE */
+    /* per value: the first two that write it, and HF_SEVERAL in place of the
+     * second if there are more; NULL unless some increment changes nothing */
+    hf_txn_id *first_writer, *second_writer;
 } hf_facts;
 
-/* False: budget spent, or a key both appended to and written. */
+/* Makes them if they have not been made.  False: budget spent, or a key both
+ * appended to and written. */
 bool hf_facts_build(struct hf_verifier *v);
 
 /* Did the operation take effect? */
@@ -105,9 +112,10 @@ bool hf_facts_is_last(const hf_history *h, const hf_facts *f, hf_txn_id t,
 /* Does any write of t install it?  O(operations of t). */
 bool hf_facts_installs(const hf_history *h, hf_txn_id t, hf_value_id value);
 
-/* The last write of key in t before op, or HF_NONE.  O(operations of t). */
-hf_op_id hf_own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op,
-                             hf_key_id key);
+/* The last write of key in t before op, or HF_NONE.  A binary search, unless t
+ * writes the key after op: then O(operations of t). */
+hf_op_id hf_own_write_before(const hf_history *h, const hf_facts *f,
+                             hf_txn_id t, hf_op_id op, hf_key_id key);
 
 /* Where a read of another's version may have come from. */
 typedef enum hf_origin {

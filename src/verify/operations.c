@@ -22,7 +22,8 @@
  * must be certain (certain.h), and the reader must certainly have happened.
  * The last part of each rule is the set of levels that forbid it.
  *
- * Cost: O(operations + values), plus the length of the lists involved.
+ * Cost: O(operations + values) once in a session; then the operations of the
+ * transactions named and the length of the lists involved.
  */
 #include "verify/operations.h"
 
@@ -106,46 +107,23 @@ static bool reads_others(const hf_certain *c, const hf_step *s, hf_key_id key,
 {
     return key != HF_NONE && c->happened[s->t] &&
            hf_read_of_key(c->v->h, s->op, key, ret) &&
-           hf_own_write_before(c->v->h, s->t, s->op, key) == HF_NONE &&
+           hf_own_write_before(c->v->h, &c->v->facts, s->t, s->op, key) ==
+               HF_NONE &&
            !is_blind(c, key);
 }
 
-/* Who may have written the value (for a list: the element)? */
-typedef struct writers {
-    bool committed, aborted, unknown, initial;
-    bool self; /* the transaction asked about */
-} writers;
-
-static writers writers_of(const hf_certain *c, hf_key_id key, hf_value_id value,
-                          hf_txn_id self)
-{
-    const hf_history *h = c->v->h;
-    writers w = {.initial = hf_value_is_initial(h, key, value)};
-
-    for (hf_txn_id t = 0; t < h->n_txns; t++)
-        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
-            if (!hf_op_writes(h, op) || hf_op_written(h, op) != value)
-                continue;
-            w.self |= t == self;
-            w.committed |= h->txn_outcome[t] == HF_COMMITTED;
-            w.aborted |= h->txn_outcome[t] == HF_ABORTED;
-            w.unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
-        }
-    return w;
-}
-
-static bool only_aborted(const hf_certain *c, hf_key_id key, hf_value_id value,
-                         hf_txn_id reader)
+/* Was the value, or the element, written only by aborted transactions? */
+static bool only_aborted(const hf_certain *c, hf_key_id key, hf_value_id value)
 {
     hf_txn_id writer = c->v->facts.writer[value];
-    writers w;
+    const uint8_t *outcomes;
 
     if (writer == HF_NONE || hf_value_is_initial(c->v->h, key, value))
         return false;
     if (writer != HF_SEVERAL)
         return c->v->h->txn_outcome[writer] == HF_ABORTED;
-    w = writers_of(c, key, value, reader);
-    return w.aborted && !w.committed && !w.unknown;
+    outcomes = hf_writer_outcomes(c->v);
+    return outcomes && outcomes[value] == 1u << HF_ABORTED;
 }
 
 /* Where in the list (elements counted from its end) the element stands, or
@@ -221,7 +199,7 @@ static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
         !hf_read_of_key(h, s[1].op, key, &read))
         return hf_refuse_steps(c,
                                "expected an own write and a read of its key");
-    if (hf_own_write_before(h, s[1].t, s[1].op, key) != s[0].op)
+    if (hf_own_write_before(h, &c->v->facts, s[1].t, s[1].op, key) != s[0].op)
         return hf_refuse_steps(c,
                                "the write is not the last one before the read");
     if (is_blind(c, key))
@@ -256,12 +234,12 @@ static bool check_non_repeatable(const hf_certain *c, const hf_step *s,
 static bool has_element_twice(const hf_certain *c, hf_value_id list)
 {
     const hf_history *h = c->v->h;
-    bool *met = hf_zeros(c->v, h->n_values, sizeof(*met));
+    hf_notes *met = hf_notes_begin(c->v, HF_NOTES_VALUES);
 
     for (hf_value_id x = list; x != HF_NONE; x = hf_list_parent(h, x)) {
-        if (met[hf_list_last(h, x)])
+        if (hf_note_of(met, hf_list_last(h, x)))
             return true;
-        met[hf_list_last(h, x)] = true;
+        hf_note(met, hf_list_last(h, x), 1);
     }
     return false;
 }
@@ -319,7 +297,7 @@ static bool check_g1a(const hf_certain *c, const hf_step *s, uint32_t n)
         return hf_refuse_steps(c, "the read does not return what was written");
     if (read.writer != HF_NONE && read.writer != s[0].t)
         return hf_refuse_steps(c, "the version read is another one");
-    return read.writer == s[0].t || only_aborted(c, s[0].key, value, s[1].t) ||
+    return read.writer == s[0].t || only_aborted(c, s[0].key, value) ||
            hf_refuse_steps(c, "the value may come from elsewhere");
 }
 
@@ -367,7 +345,7 @@ static bool check_dirty_update(const hf_certain *c, const hf_step *s,
     clean = from_end(h, read.value, hf_op_written(h, s[1].op));
     if (dirty == HF_NONE || clean == HF_NONE || clean > dirty)
         return hf_refuse_steps(c, "the list does not hold them in that order");
-    return only_aborted(c, key, hf_op_written(h, s[0].op), s[2].t) ||
+    return only_aborted(c, key, hf_op_written(h, s[0].op)) ||
            hf_refuse_steps(c, "the element may come from elsewhere");
 }
 
@@ -396,19 +374,20 @@ static bool check_future(const hf_certain *c, const hf_step *s, uint32_t n)
 
 /* Is the element in every world one that the list keeps?  From read-committed
  * up, one of a transaction that did not happen is an error of its own. */
-static bool is_kept(const hf_certain *c, hf_key_id key, hf_value_id element)
+static bool is_kept(const hf_certain *c, hf_value_id element)
 {
     hf_txn_id writer = c->v->facts.writer[element];
-    writers w;
+    unsigned kept = 1u << HF_COMMITTED;
+    const uint8_t *outcomes;
 
+    if (hf_reads_matter(c->v))
+        kept |= 1u << HF_UNKNOWN_OUTCOME;
     if (writer == HF_NONE)
         return false;
     if (writer != HF_SEVERAL)
-        return c->v->h->txn_outcome[writer] == HF_COMMITTED ||
-               (hf_reads_matter(c->v) &&
-                c->v->h->txn_outcome[writer] == HF_UNKNOWN_OUTCOME);
-    w = writers_of(c, key, element, HF_NONE);
-    return !w.aborted && (!w.unknown || hf_reads_matter(c->v));
+        return kept >> c->v->h->txn_outcome[writer] & 1;
+    outcomes = hf_writer_outcomes(c->v);
+    return outcomes && !(outcomes[element] & ~kept);
 }
 
 /* The kept elements of a list, in order; returns their number. */
@@ -421,7 +400,7 @@ static uint32_t kept_elements(const hf_certain *c, const hf_item_read *read,
 
     hf_list_items(h, read->value, items);
     for (uint32_t i = 0; i < length; i++)
-        if (is_kept(c, read->key, items[i]))
+        if (is_kept(c, items[i]))
             items[n++] = items[i];
     *ret = items;
     return n;
@@ -474,12 +453,12 @@ static bool returns_more(const hf_certain *c, const hf_predicate *a, hf_op_id b)
 {
     const hf_history *h = c->v->h;
     uint32_t n = hf_item_reads(h, b);
-    bool *returned = hf_zeros(c->v, h->n_keys, sizeof(*returned));
+    hf_notes *returned = hf_notes_begin(c->v, HF_NOTES_KEYS);
 
     for (uint32_t i = 0; i < a->n_results; i++)
-        returned[h->value_key[a->results[i].value]] = true;
+        hf_note(returned, h->value_key[a->results[i].value], 1);
     for (uint32_t i = 0; i < n; i++)
-        if (returned[hf_item_read_at(h, b, i).key] &&
+        if (hf_note_of(returned, hf_item_read_at(h, b, i).key) &&
             hf_look_at(c->v, b, i) == HF_LOOK_VIEW)
             return true;
     return false;
@@ -577,7 +556,7 @@ bool hf_verify_operations(hf_verifier *v)
 {
     const rule *r = find_rule(v->w->anomaly);
     const char *name = hf_anomaly_get(v->w->anomaly)->name;
-    hf_certain c;
+    const hf_certain *c;
     hf_step *steps;
 
     if (!r)
@@ -601,5 +580,6 @@ bool hf_verify_operations(hf_verifier *v)
             return hf_refuse(v, "operation %u failed and had no effect",
                              (unsigned)op);
     }
-    return hf_certain_build(v, &c) && r->check(&c, steps, v->w->n_ops);
+    c = hf_certain_get(v);
+    return c && r->check(c, steps, v->w->n_ops);
 }

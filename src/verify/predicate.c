@@ -27,13 +27,13 @@ static struct hf_sets *sets_of(hf_verifier *v)
 
     if (s)
         return s;
-    s = v->facts.sets = hf_zeros(v, 1, sizeof(*s));
+    s = v->facts.sets = hf_kept_zeros(v, 1, sizeof(*s));
     s->op = HF_NONE;
-    s->compiled = hf_zeros(v, v->h->n_strings, sizeof(*s->compiled));
-    s->version_op = hf_nones(v, n_keys, sizeof(*s->version_op));
-    s->version_at = hf_nones(v, n_keys, sizeof(*s->version_at));
-    s->row_op = hf_nones(v, n_keys, sizeof(*s->row_op));
-    s->row_at = hf_nones(v, n_keys, sizeof(*s->row_at));
+    s->compiled = hf_kept_zeros(v, v->h->n_strings, sizeof(*s->compiled));
+    s->version_op = hf_kept_nones(v, n_keys, sizeof(*s->version_op));
+    s->version_at = hf_kept_nones(v, n_keys, sizeof(*s->version_at));
+    s->row_op = hf_kept_nones(v, n_keys, sizeof(*s->row_op));
+    s->row_at = hf_kept_nones(v, n_keys, sizeof(*s->row_at));
     return s;
 }
 
@@ -46,7 +46,7 @@ const hf_condition *hf_predicate_condition(hf_verifier *v, hf_op_id op)
         text = v->h->n_strings;
     if (!s->compiled[text])
         s->compiled[text] = hf_condition_compile(
-            &v->arena,
+            &v->kept.arena,
             text == v->h->n_strings ? HF_STR("true") : hf_string(v->h, text));
     return s->compiled[text];
 }

@@ -17,13 +17,12 @@ struct hf_rests {
     uint32_t *asked_at;
     hf_txn_id *first_of;
     uint32_t asked;
-    const uint64_t *ranks; /* see hf_recorded_ranks() */
-    bool has_ranks;
+    bool is_collected; /* the lists are whole */
 };
 
 struct hf_rests *hf_rests_new(hf_verifier *v)
 {
-    return hf_zeros(v, 1, sizeof(struct hf_rests));
+    return hf_kept_zeros(v, 1, sizeof(struct hf_rests));
 }
 
 /* ---- recorded order ------------------------------------------------------ */
@@ -31,11 +30,13 @@ struct hf_rests *hf_rests_new(hf_verifier *v)
 const uint64_t *hf_recorded_ranks(hf_verifier *v)
 {
     const hf_certificate *cert = &v->h->cert;
-    uint64_t *ranks;
+    uint64_t *ranks = v->tables.ranks;
 
     if (cert->n_serial == 0)
         return cert->commit_ts;
-    ranks = hf_nones(v, v->h->n_txns, sizeof(*ranks));
+    if (ranks)
+        return ranks;
+    v->tables.ranks = ranks = hf_kept_nones(v, v->h->n_txns, sizeof(*ranks));
     for (uint32_t i = 0; i < cert->n_serial; i++)
         ranks[cert->serial[i]] = i;
     return ranks;
@@ -52,16 +53,13 @@ bool hf_is_unordered(const hf_verifier *v, hf_key_id key)
 bool hf_recorded_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
                         hf_key_id key)
 {
-    struct hf_rests *r = c->rests;
+    const uint64_t *ranks;
 
     if (!(c->v->w->rests & HF_REST_ORDER) || !hf_is_unordered(c->v, key))
         return false;
-    if (!r->has_ranks)
-        r->ranks = hf_recorded_ranks(c->v);
-    r->has_ranks = true;
-    return r->ranks && r->ranks[first] != HF_TIME_NONE &&
-           r->ranks[second] != HF_TIME_NONE &&
-           r->ranks[first] < r->ranks[second];
+    ranks = hf_recorded_ranks(c->v);
+    return ranks && ranks[first] != HF_TIME_NONE &&
+           ranks[second] != HF_TIME_NONE && ranks[first] < ranks[second];
 }
 
 /* ---- touches ------------------------------------------------------------- */
@@ -149,9 +147,9 @@ static bool collect(const hf_certain *c)
     uint32_t n_slots = v->facts.write_first[v->h->n_txns];
     collector k = {.c = c};
 
-    if (r->touch)
+    if (r->is_collected || v->status != HF_OK)
         return v->status == HF_OK;
-    r->touch_first = hf_zeros(v, (size_t)n_slots + 1, sizeof(uint32_t));
+    r->touch_first = hf_kept_zeros(v, (size_t)n_slots + 1, sizeof(uint32_t));
     if (!add_all(&k))
         return false;
     k.next = hf_zeros(v, n_slots, sizeof(*k.next));
@@ -159,10 +157,12 @@ static bool collect(const hf_certain *c)
         k.next[s] = r->touch_first[s];
         r->touch_first[s + 1] += r->touch_first[s];
     }
-    r->touch = hf_zeros(v, r->touch_first[n_slots], sizeof(*r->touch));
-    r->asked_at = hf_zeros(v, v->h->n_sessions, sizeof(*r->asked_at));
-    r->first_of = hf_nones(v, v->h->n_sessions, sizeof(*r->first_of));
-    return add_all(&k);
+    r->touch = hf_kept_zeros(v, r->touch_first[n_slots], sizeof(*r->touch));
+    r->asked_at = hf_kept_zeros(v, v->h->n_sessions, sizeof(*r->asked_at));
+    r->first_of = hf_kept_nones(v, v->h->n_sessions, sizeof(*r->first_of));
+    r->asked = 0;
+    r->is_collected = add_all(&k);
+    return r->is_collected;
 }
 
 /* ---- questions ----------------------------------------------------------- */
@@ -195,7 +195,10 @@ static bool before_in_session(const hf_certain *c, uint32_t a, uint32_t b)
     const hf_session_id *session = c->v->h->txn_session;
     struct hf_rests *r = c->rests;
 
-    r->asked++;
+    if (++r->asked == 0) { /* once around */
+        memset(r->asked_at, 0, c->v->h->n_sessions * sizeof(*r->asked_at));
+        r->asked = 1;
+    }
     for (uint32_t i = r->touch_first[a]; i < r->touch_first[a + 1]; i++) {
         hf_session_id s = session[r->touch[i]];
 

@@ -31,7 +31,7 @@
     (HF_REST_LINEARIZABLE | HF_REST_SEQUENTIAL | HF_REST_READS)
 
 /* Per transaction its place in the recorded order, HF_TIME_NONE if it has
- * none; NULL if no order was recorded.  O(transactions). */
+ * none; NULL if no order was recorded.  O(transactions), once. */
 const uint64_t *hf_recorded_ranks(hf_verifier *v);
 /* Is the key's version order left to the recorded order?  Not where the
  * certificate or lists give one. */

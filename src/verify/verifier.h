@@ -1,28 +1,47 @@
 /* verifier.h: what the files of this folder share.  Private to verify/.
  *
- * One hf_verifier lives as long as one call of hf_verify_claim().  Everything
- * it needs is in its arena.  The steps return true to go on; false means that
- * the answer is settled: a refusal with its reason, or a failure of the tool
- * (a limit, something unsupported) in `status`.
+ * One hf_verifier is one hf_verify_session.  It has two stores: what belongs
+ * to the claim in hand, given back with its answer, and the tables about the
+ * history alone, which the next claim finds again.  Those are made when they
+ * are first asked for, and only whole: one that a limit cut short is made
+ * again.
+ *
+ * The steps return true to go on; false means that the answer is settled: a
+ * refusal with its reason, or a failure of the tool (a limit, something
+ * unsupported) in `status`.
  */
 #ifndef HF_VERIFIER_H
 #define HF_VERIFIER_H
 
 #include "verify/facts.h"
+#include "verify/tables.h"
 #include "verify/verify.h"
+
+/* Memory that is given back together. */
+typedef struct hf_store {
+    hf_arena arena;
+    struct hf_pages *pages; /* large arrays; kept by verify.c */
+} hf_store;
 
 typedef struct hf_verifier {
     const hf_history *h;
+
+    /* the claim in hand */
     const hf_witness *w;
     hf_level level;
     const hf_level_info *info;
     hf_budget *budget; /* may be NULL */
-    hf_facts facts;
-    hf_arena arena;
-    struct hf_pages *pages; /* large arrays; kept by verify.c */
-    hf_status status;       /* HF_OK: accepted or refused */
+    hf_store claim;
+    hf_status status; /* HF_OK: accepted or refused */
     hf_verification *ret;
     hf_error *err;
+
+    /* of the history */
+    hf_store kept;
+    hf_facts facts;
+    hf_tables tables;
+    /* what is certain; [1]: where reads matter.  See hf_certain_get() */
+    struct hf_certain *certain[2];
 } hf_verifier;
 
 /* The claim does not follow, because ...; false. */
@@ -34,9 +53,12 @@ bool hf_give_up(hf_verifier *v, hf_status status, const char *format, ...)
 /* Polls the budget; true (and the status is set) if it is spent. */
 bool hf_out_of_budget(hf_verifier *v);
 
-/* Arrays in the arena: of zeros, or with every byte 0xff (HF_NONE). */
+/* Arrays of zeros, or with every byte 0xff (HF_NONE): until the claim is
+ * answered, or until the session ends. */
 void *hf_zeros(hf_verifier *v, size_t count, size_t size);
 void *hf_nones(hf_verifier *v, size_t count, size_t size);
+void *hf_kept_zeros(hf_verifier *v, size_t count, size_t size);
+void *hf_kept_nones(hf_verifier *v, size_t count, size_t size);
 
 /* Short names for messages: T7, and the key as a person would write it. */
 typedef struct hf_label {

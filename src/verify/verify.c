@@ -1,4 +1,4 @@
-/* verify.c: one claim, one answer.
+/* verify.c: one claim, one answer; or several about one history.
  *
  * Looks at nothing but the raw history and the witness.  Which file checks
  * what: order.c serial and snapshot orders, commit.c commit orders, values.c
@@ -53,17 +53,22 @@ struct hf_pages {
     size_t size;
 };
 
-void *hf_zeros(hf_verifier *v, size_t count, size_t size)
+static void *get(hf_store *store, size_t count, size_t size)
 {
     size_t bytes = hf_array_size(count + 1, size);
     struct hf_pages *p;
 
     if (bytes < LARGE)
-        return hf_arena_get(&v->arena, bytes);
-    p = hf_arena_get(&v->arena, sizeof(*p));
-    *p = (struct hf_pages){v->pages, hf_pages_get(bytes), bytes};
-    v->pages = p;
+        return hf_arena_get(&store->arena, bytes);
+    p = hf_arena_get(&store->arena, sizeof(*p));
+    *p = (struct hf_pages){store->pages, hf_pages_get(bytes), bytes};
+    store->pages = p;
     return p->at;
+}
+
+void *hf_zeros(hf_verifier *v, size_t count, size_t size)
+{
+    return get(&v->claim, count, size);
 }
 
 void *hf_nones(hf_verifier *v, size_t count, size_t size)
@@ -72,11 +77,22 @@ void *hf_nones(hf_verifier *v, size_t count, size_t size)
                   hf_array_size(count + 1, size));
 }
 
-static void release(hf_verifier *v)
+void *hf_kept_zeros(hf_verifier *v, size_t count, size_t size)
 {
-    for (struct hf_pages *p = v->pages; p; p = p->next)
+    return get(&v->kept, count, size);
+}
+
+void *hf_kept_nones(hf_verifier *v, size_t count, size_t size)
+{
+    return memset(hf_kept_zeros(v, count, size), 0xff,
+                  hf_array_size(count + 1, size));
+}
+
+static void release_pages(hf_store *store)
+{
+    for (struct hf_pages *p = store->pages; p; p = p->next)
         hf_pages_release(p->at, p->size);
-    hf_arena_release(&v->arena);
+    store->pages = NULL;
 }
 
 hf_label hf_label_txn(const hf_history *h, hf_txn_id t)
@@ -170,11 +186,41 @@ static bool dispatch(hf_verifier *v)
     }
 }
 
-hf_status hf_verify_claim(const hf_history *h, const hf_claim *claim,
-                          hf_budget *budget, hf_verification *ret,
-                          hf_error *err)
+/* ---- sessions ------------------------------------------------------------ */
+
+hf_verify_session *hf_verify_open(const hf_history *h)
 {
-    hf_verifier v = {.h = h, .w = &claim->witness, .budget = budget};
+    hf_verifier *v = HF_NEW(hf_verifier);
+
+    v->h = h;
+    hf_arena_init(&v->claim.arena);
+    hf_arena_init(&v->kept.arena);
+    return v;
+}
+
+void hf_verify_close(hf_verify_session *session)
+{
+    if (!session)
+        return;
+    release_pages(&session->claim);
+    release_pages(&session->kept);
+    hf_arena_release(&session->claim.arena);
+    hf_arena_release(&session->kept.arena);
+    hf_free(session);
+}
+
+static bool can_prove(const hf_claim *claim)
+{
+    return claim->witness.kind != HF_WITNESS_NONE &&
+           (unsigned)claim->witness.kind < HF_WITNESS_KIND_COUNT &&
+           hf_witness_proves(claim->witness.kind) == claim->verdict;
+}
+
+hf_status hf_verify_claim_in(hf_verify_session *session, const hf_claim *claim,
+                             hf_budget *budget, hf_verification *ret,
+                             hf_error *err)
+{
+    hf_verifier *v = session;
     hf_verification answer = {.accepted = false, .reason = ""};
 
     if (claim->verdict == HF_UNKNOWN)
@@ -182,24 +228,38 @@ hf_status hf_verify_claim(const hf_history *h, const hf_claim *claim,
                        "a claim of verdict unknown proves nothing");
     if ((unsigned)claim->level >= HF_LEVEL_COUNT)
         return hf_fail(err, HF_ERR_USAGE, "no such level");
-    v.level = claim->level;
-    v.info = hf_level_get(claim->level);
-    v.ret = &answer;
-    v.err = err;
-    if (claim->witness.kind == HF_WITNESS_NONE ||
-        (unsigned)claim->witness.kind >= HF_WITNESS_KIND_COUNT ||
-        hf_witness_proves(claim->witness.kind) != claim->verdict) {
-        (void)hf_refuse(&v,
+    v->w = &claim->witness;
+    v->level = claim->level;
+    v->info = hf_level_get(claim->level);
+    v->budget = budget;
+    v->status = HF_OK;
+    v->ret = &answer;
+    v->err = err;
+    if (can_prove(claim))
+        answer.accepted = dispatch(v) && v->status == HF_OK;
+    else
+        (void)hf_refuse(v,
                         "a witness of this kind does not prove the "
                         "verdict \"%s\"",
                         hf_verdict_name(claim->verdict));
+    release_pages(&v->claim);
+    hf_arena_reset(&v->claim.arena);
+    v->w = NULL;
+    v->budget = NULL;
+    v->ret = NULL;
+    v->err = NULL;
+    if (v->status == HF_OK)
         *ret = answer;
-        return HF_OK;
-    }
-    hf_arena_init(&v.arena);
-    answer.accepted = dispatch(&v) && v.status == HF_OK;
-    release(&v);
-    if (v.status == HF_OK)
-        *ret = answer;
-    return v.status;
+    return v->status;
+}
+
+hf_status hf_verify_claim(const hf_history *h, const hf_claim *claim,
+                          hf_budget *budget, hf_verification *ret,
+                          hf_error *err)
+{
+    hf_verify_session *session = hf_verify_open(h);
+    hf_status st = hf_verify_claim_in(session, claim, budget, ret, err);
+
+    hf_verify_close(session);
+    return st;
 }

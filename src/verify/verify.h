@@ -26,14 +26,43 @@ HF_MUST_USE hf_status hf_claim_read(const hf_history *h, const char *text,
                                     size_t length, hf_arena *arena,
                                     hf_claim *ret_claim, hf_error *err);
 
+/* At least one. */
+typedef struct hf_claim_list {
+    hf_claim *at; /* in the arena, too */
+    size_t n;
+} hf_claim_list;
+
+/* The same for one or more objects after one another, as "check --level auto
+ * --json" prints them; those of type "levels" are passed over. */
+HF_MUST_USE hf_status hf_claims_read(const hf_history *h, const char *text,
+                                     size_t length, hf_arena *arena,
+                                     hf_claim_list *ret, hf_error *err);
+
 typedef struct hf_verification {
     bool accepted;
     char reason[320]; /* if refused: what does not follow, in one line */
 } hf_verification;
 
+/* Several claims about one history.  The tables about the history are made
+ * once, by the first claim that needs them (they hold a few words for each
+ * operation and value); a cycle or a few operations then cost no more than
+ * the transactions, keys and lists they name.  One thread at a time. */
+typedef struct hf_verifier hf_verify_session;
+
+/* h must outlive the session.  Never NULL; O(1). */
+hf_verify_session *hf_verify_open(const hf_history *h);
+void hf_verify_close(hf_verify_session *session); /* NULL: nothing */
+
 /* HF_ERR_LIMIT if the budget (may be NULL) ran out before an answer;
  * HF_ERR_UNSUPPORTED for a claim of verdict unknown (nothing to prove) or an
- * anomaly that needs what this build does not have. */
+ * anomaly that needs what this build does not have.  The session can be asked
+ * again after any of them. */
+HF_MUST_USE hf_status hf_verify_claim_in(hf_verify_session *session,
+                                         const hf_claim *claim,
+                                         hf_budget *budget,
+                                         hf_verification *ret, hf_error *err);
+
+/* The same for one claim alone. */
 HF_MUST_USE hf_status hf_verify_claim(const hf_history *h,
                                       const hf_claim *claim, hf_budget *budget,
                                       hf_verification *ret, hf_error *err);

@@ -116,12 +116,13 @@ static void shortest_of(const hf_result *r, uint32_t *shortest)
     }
 }
 
-/* Where versions have a known order, and lists do not contradict each other,
- * the shortest cycle is wanted. */
+/* Where versions have a known order, and nothing contradicts it, the shortest
+ * cycle is wanted. */
 static agreement check_cycles(const hf_history *h, const agreement_answers *a,
                               hf_error *why)
 {
-    if (!is_determined(h, true) || a->by_engine[HF_INCOMPATIBLE_ORDER] > 0)
+    if (!is_determined(h, true) || a->by_engine[HF_INCOMPATIBLE_ORDER] > 0 ||
+        a->by_engine[HF_G0] > 0)
         return AGREE;
     for (unsigned i = HF_G0; i < HF_NO_ORDER; i++) {
         if (a->by_reference[i] == 0 || a->by_engine[i] <= a->by_reference[i])

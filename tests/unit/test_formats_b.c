@@ -637,6 +637,69 @@ static void test_bank(void **state)
                       2, "does not belong to the model");
 }
 
+/* What a key begins as: a number, or -1 for nil. */
+static int64_t opening(const hf_history *h, int64_t account)
+{
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        if (h->key_type[k] == HF_INT && h->key_data[k] == account)
+            return h->key_initial && h->key_initial[k] != HF_NONE
+                       ? h->value_data[h->key_initial[k]]
+                       : -1;
+    fail_msg("no account %lld", (long long)account);
+    return 0;
+}
+
+/* Accounts that no transfer names begin as first read; of others, nothing is
+ * assumed, whatever became of the transfer and whenever it came. */
+static void test_bank_openings(void **state)
+{
+    hf_history *h = import_text(
+        "jepsen-edn",
+        "{:type :invoke, :f :read, :process 0}\n"
+        "{:type :ok, :f :read, :process 0, "
+        ":value {0 10, 1 11, 2 12, 3 13, 4 14, 5 nil}}\n"
+        "{:type :invoke, :f :transfer, :value {:from 0, :to 1, :amount 2}, "
+        ":process 1}\n"
+        "{:type :ok, :f :transfer, :value {:from 0, :to 1, :amount 2}, "
+        ":process 1}\n"
+        "{:type :invoke, :f :transfer, :value {:from 2, :to 1, :amount 1}, "
+        ":process 1}\n"
+        "{:type :fail, :f :transfer, :process 1}\n"
+        "{:type :invoke, :f :transfer, :value {:from 1, :to 3, :amount 1}, "
+        ":process 1}\n"
+        "{:type :invoke, :f :read, :process 0}\n"
+        "{:type :ok, :f :read, :process 0, :value {4 99, 5 1, 6 7}}\n");
+    static const int64_t wanted[] = {-1, -1, -1, -1, 14, -1, 7};
+
+    (void)state;
+    for (int64_t account = 0; account < 7; account++)
+        assert_int_equal(opening(h, account), wanted[account]);
+    hf_history_free(h);
+}
+
+/* "1" in a transfer and "1" as a name in a map are one account. */
+static void test_bank_names(void **state)
+{
+    hf_history *h = import_text(
+        "jepsen-json", "[{\"type\":\"ok\",\"f\":\"transfer\",\"value\":"
+                       "{\"from\":\"1\",\"to\":0,\"amount\":2}},\n"
+                       "{\"type\":\"ok\",\"f\":\"read\",\"value\":"
+                       "{\"0\":12,\"1\":8,\"2\":5,\"a\":1}}]");
+
+    (void)state;
+    assert_int_equal(h->n_keys, 4);
+    assert_int_equal(opening(h, 0), -1);
+    assert_int_equal(opening(h, 1), -1);
+    assert_int_equal(opening(h, 2), 5);
+    hf_history_free(h);
+    assert_refused_at("jepsen-edn",
+                      "{:type :invoke :f :read :process 1}\n"
+                      "{:type :invoke :f :transfer :process 0}\n"
+                      "{:type :ok :f :read :process 1 :value {0 1}}\n"
+                      "{:type :info :f :transfer :process 0}",
+                      2, "transfer that may have happened");
+}
+
 static void test_counter_and_set(void **state)
 {
     hf_history *h =
@@ -880,6 +943,8 @@ int main(void)
         cmocka_unit_test(test_elle_export_initial),
         cmocka_unit_test(test_elle_export_refusals),
         cmocka_unit_test(test_bank),
+        cmocka_unit_test(test_bank_openings),
+        cmocka_unit_test(test_bank_names),
         cmocka_unit_test(test_counter_and_set),
         cmocka_unit_test(test_register_and_mutex),
         cmocka_unit_test(test_queue_and_transactions),

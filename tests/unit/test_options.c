@@ -12,7 +12,7 @@
 typedef struct settings {
     bool flag, other;
     const char *text;
-    unsigned choice;
+    unsigned choice, set;
     hf_number number;
     double real, seconds;
     size_t bytes;
@@ -47,6 +47,13 @@ static const hf_option options[] = {
      .offset = offsetof(settings, choice),
      .choices = colors,
      .summary = "a color"},
+    {.name = "paint",
+     .letter = 'p',
+     .argument = "COLORS",
+     .type = HF_OPTION_SET,
+     .offset = offsetof(settings, set),
+     .choices = colors,
+     .summary = "some colors"},
     {.name = "number",
      .letter = 'n',
      .argument = "N",
@@ -176,6 +183,31 @@ static void values_are_read(void **state)
     hf_parsed_release(&o.parsed);
 }
 
+static void sets_add_up(void **state)
+{
+    static const struct {
+        const char *first, *second;
+        unsigned set;
+    } cases[] = {
+        {"--flag", "--flag", 0},
+        {"--paint=red", "--flag", 1},
+        {"--paint=red", "-pred", 1},
+        {"-pGREEN", "--paint=Dark_Blue", 6},
+        {"--paint=dark-blue,red", "--flag", 5},
+        {"--paint=dark-blue,red", "-pgreen,red", 7},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        outcome o = PARSE(cases[i].first, "a", cases[i].second);
+
+        assert_int_equal(o.status, HF_OK);
+        assert_int_equal(o.s.set, cases[i].set);
+        assert_int_equal(o.s.choice, 0);
+        hf_parsed_release(&o.parsed);
+    }
+}
+
 static void expect_refusal(outcome o, const char *text, const char *hint)
 {
     assert_int_equal(o.status, HF_ERR_USAGE);
@@ -202,6 +234,17 @@ static void mistakes_are_named(void **state)
                    "option \"--choice\" expects one of red, green, dark-blue, "
                    "found \"gren\"",
                    "did you mean \"green\"?");
+    expect_refusal(PARSE("a", "--paint", "red,gren"),
+                   "option \"--paint\" expects one of red, green, dark-blue, "
+                   "found \"gren\"",
+                   "did you mean \"green\"?");
+    static const char *const no_set[] = {"", ",", "red,", ",red", "red,,green"};
+
+    for (size_t i = 0; i < sizeof no_set / sizeof *no_set; i++)
+        expect_refusal(PARSE("a", "-p", no_set[i]),
+                       "option \"-p\" expects one of red, green, dark-blue, "
+                       "found \"\"",
+                       "");
     expect_refusal(PARSE("a", "-n", "1"),
                    "option \"-n\" expects a number from 2 to 5000, found "
                    "\"1\"",
@@ -328,6 +371,7 @@ int main(void)
         cmocka_unit_test(every_form_sets_the_same),
         cmocka_unit_test(two_dashes_end_options),
         cmocka_unit_test(values_are_read),
+        cmocka_unit_test(sets_add_up),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(help_wins_over_missing_operands),
         cmocka_unit_test(numbers_with_units),
