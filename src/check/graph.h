@@ -11,20 +11,24 @@
  *   readers    Who reads version i.
  *
  * The edges into a transaction are then a walk over its own operations
- * (walk.c), and a history in which everybody depends on earlier transactions
+ * (graph_walk.c), and a history in which everybody depends on earlier transactions
  * is found acyclic in one pass.  Only components with a cycle are made into a
  * graph with labelled edges (graph_cut.c) to find the shortest ones.
  *
- *   graph_facts.c   outcomes, writes, certificate
+ *   graph_facts.c   outcomes, keys, memory
+ *   graph_place.c   writes, certificate, recorded order of transactions
  *   graph_lists.c   version orders from lists that were read
  *   graph_reads.c   what reads mean; anomalies without a cycle
  *   graph_open.c    what is known of versions without a total order
  *   graph_assume.c  --assume: more about the order of versions
+ *   graph_pieces.c  the same work by several threads
  *   graph_walk.c    topological order, components
+ *   graph_edges.c   the edges into one transaction
  *   graph_cut.c     components as labelled graphs; shortest cycles
  *   graph_weak.c    conditions of the weak levels
  *   graph_stamps.c  snapshot isolation against recorded timestamps
- *   graph_finish.c  completing open orders; witnesses
+ *   graph_report.c  findings, put in order
+ *   graph_finish.c  replaying and completing orders
  *   graph_engine.c  who is asked what
  */
 #ifndef HF_GRAPH_H
@@ -90,7 +94,8 @@ typedef struct hf_graph {
     hf_check_options options;
     unsigned rests; /* HF_REST_* that something below was taken from */
     bool reads_matter;
-    bool stopped; /* the budget is spent */
+    bool stopped;   /* the budget is spent */
+    bool too_large; /* more versions than there are numbers for */
 
     uint32_t n_happened;
     uint8_t *happened; /* per transaction: certainly committed */
@@ -202,6 +207,9 @@ void hf_graph_in_pieces(hf_graph *g, uint32_t n_items, hf_piece_work work,
                         void *user);
 void hf_graph_release_findings(hf_graph *g);
 
+/* graph_place.c */
+bool hf_graph_place_writes(hf_graph *g);
+void hf_graph_use_recorded_order(hf_graph *g);
 /* graph_lists.c */
 void hf_graph_order_lists(hf_graph *g);
 /* A list read without own append before it: what it shows besides its
@@ -286,6 +294,11 @@ typedef struct hf_graph_report {
 void hf_report_cycle(hf_graph_report *r, hf_anomaly anomaly,
                      const hf_edge *edges, uint32_t n);
 void hf_report_places(hf_graph_report *r);
+void hf_report_circles(hf_graph_report *r);
+/* Only if nothing else was found: proved by enumeration. */
+void hf_report_odd_lists(hf_graph_report *r);
+/* Verdict invalid, with all findings; there is at least one. */
+void hf_report_deliver(hf_graph_report *report, hf_result *r);
 /* Cycles of the level's classes in the components of a walk. */
 void hf_report_components(hf_graph_report *r, const hf_walk *w);
 /* graph_weak.c: conditions on single reads; adds cycles.  `walk` is a walk

@@ -22,7 +22,6 @@
 
 #include "base/error.h"
 #include "base/sort.h"
-#include "check/brute.h"
 #include "check/graph.h"
 
 typedef struct engine {
@@ -39,92 +38,6 @@ static void set_unknown(engine *e, const char *reason)
 {
     e->r->verdict = HF_UNKNOWN;
     e->r->reason = hf_arena_text(&e->r->arena, reason, strlen(reason));
-}
-
-/* Worst first: wrong at every level, then what is read or written dirty,
- * then the rest from strong evidence to weak. */
-static unsigned rank(hf_anomaly a)
-{
-    static const hf_anomaly order[] = {HF_GARBAGE_READ,
-                                       HF_INTERNAL,
-                                       HF_DUPLICATE_WRITE,
-                                       HF_TWO_VERSIONS,
-                                       HF_SEMANTIC_ERROR,
-                                       HF_RESULT_SET_MISMATCH,
-                                       HF_INCOMPATIBLE_ORDER,
-                                       HF_CYCLIC_VERSIONS,
-                                       HF_G0,
-                                       HF_G0_SESSION,
-                                       HF_G0_REALTIME,
-                                       HF_G1A,
-                                       HF_DIRTY_UPDATE,
-                                       HF_G1B,
-                                       HF_FUTURE_READ,
-                                       HF_G1C,
-                                       HF_G1C_SESSION,
-                                       HF_G1C_REALTIME,
-                                       HF_LOST_UPDATE,
-                                       HF_NON_REPEATABLE_READ};
-    unsigned n = sizeof(order) / sizeof(order[0]);
-
-    for (unsigned i = 0; i < n; i++)
-        if (order[i] == a)
-            return i;
-    /* what rests on timestamps comes after what stands by itself */
-    if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
-        n += HF_ANOMALY_COUNT;
-    return n + (unsigned)a;
-}
-
-typedef struct sortable {
-    hf_finding f;
-    uint32_t place;
-} sortable;
-
-static int by_rank(const void *a, const void *b)
-{
-    const sortable *x = a, *y = b;
-    unsigned p = rank(x->f.anomaly), q = rank(y->f.anomaly);
-
-    if (p != q)
-        return p < q ? -1 : 1;
-    if (x->f.witness.n_edges != y->f.witness.n_edges)
-        return x->f.witness.n_edges < y->f.witness.n_edges ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-static void sort_findings(hf_graph_findings *found)
-{
-    sortable *all = HF_NEW_ARRAY(sortable, found->n + 1);
-
-    for (uint32_t i = 0; i < found->n; i++)
-        all[i] = (sortable){found->at[i], i};
-    qsort(all, found->n, sizeof(*all), by_rank);
-    for (uint32_t i = 0; i < found->n; i++)
-        found->at[i] = all[i].f;
-    hf_free(all);
-}
-
-static void set_invalid(engine *e)
-{
-    hf_graph_report *p = &e->report;
-    hf_result *r = e->r;
-    size_t n = p->found.n;
-
-    sort_findings(&p->found);
-    r->verdict = HF_INVALID;
-    r->witness = p->found.at[0].witness;
-    r->n_findings = (uint32_t)n;
-    r->findings = hf_arena_get(&r->arena, hf_array_size(n, sizeof(hf_finding)));
-    memcpy(r->findings, p->found.at, n * sizeof(hf_finding));
-    r->groups = hf_arena_get(&r->arena, hf_array_size(n, sizeof(hf_group)));
-    for (size_t i = 0; i < n; i++) {
-        hf_anomaly a = r->findings[i].anomaly;
-
-        if (i == 0 || r->findings[i - 1].anomaly != a)
-            r->groups[r->n_groups++] =
-                (hf_group){a, p->count[a], p->at_least[a]};
-    }
 }
 
 /* The order as a witness: of a split walk, events; for levels that want
@@ -156,139 +69,6 @@ static void set_valid(engine *e)
     else if (e->is_serial)
         kind = HF_WITNESS_SERIAL;
     set_order(e, w->order, w->n_order, kind, w->form == HF_WALK_PREFIX);
-}
-
-/* ---- anomalies without a cycle ------------------------------------------- */
-
-/* Anomalies that are only noted where they count: against an assumption, or
- * against recorded timestamps. */
-static bool rests_on_more(hf_anomaly a)
-{
-    return a == HF_CYCLIC_VERSIONS || a == HF_OUTSIDE_SNAPSHOT ||
-           a == HF_CONCURRENT_WRITE;
-}
-
-void hf_report_places(hf_graph_report *r)
-{
-    const hf_graph *g = r->g;
-
-    for (unsigned a = 0; a < HF_G0; a++) {
-        const hf_places *p = &g->places[a];
-
-        if (p->count == 0 ||
-            (!rests_on_more((hf_anomaly)a) &&
-             !hf_level_forbids(g->level->level, (hf_anomaly)a)))
-            continue;
-        r->count[a] += p->count;
-        for (size_t i = 0; i < p->kept.n; i++) {
-            hf_finding f = {.anomaly = (hf_anomaly)a,
-                            .witness = {.kind = HF_WITNESS_OPERATIONS,
-                                        .anomaly = (hf_anomaly)a,
-                                        .rests = g->rests}};
-
-            if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
-                f.witness.rests = HF_REST_TIMESTAMPS;
-            f.witness.ops = hf_arena_get(r->arena, sizeof(hf_place));
-            while (f.witness.n_ops < 4 &&
-                   p->kept.at[i].ops[f.witness.n_ops] != HF_NONE) {
-                f.witness.ops[f.witness.n_ops] =
-                    p->kept.at[i].ops[f.witness.n_ops];
-                f.witness.n_ops++;
-            }
-            hf_vec_push(&r->found, f);
-        }
-    }
-}
-
-/* Versions that would have to be before themselves, by assumption. */
-static void report_circles(hf_graph_report *r)
-{
-    const hf_graph *g = r->g;
-
-    for (size_t i = 0; i < g->circles.n; i += g->circles.at[i] + 1) {
-        uint32_t n = g->circles.at[i];
-        hf_finding f = {.anomaly = HF_CYCLIC_VERSIONS,
-                        .witness = {.kind = HF_WITNESS_OPERATIONS,
-                                    .anomaly = HF_CYCLIC_VERSIONS,
-                                    .rests = g->rests,
-                                    .n_ops = n}};
-
-        f.witness.ops = hf_arena_get(r->arena, n * sizeof(hf_op_id));
-        memcpy(f.witness.ops, &g->circles.at[i + 1], n * sizeof(hf_op_id));
-        r->count[HF_CYCLIC_VERSIONS]++;
-        hf_vec_push(&r->found, f);
-    }
-}
-
-/* ---- lists that nothing explains ----------------------------------------- */
-
-static bool core_has(const hf_txn_id *core, uint32_t n, hf_txn_id t)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (core[i] == t)
-            return true;
-    return false;
-}
-
-/* The reader of the list and the writers of its elements, up to eight. */
-static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
-{
-    const hf_history *h = g->h;
-    uint32_t n = 0;
-
-    core[n++] = hf_op_txn(h, read);
-    for (hf_value_id v = h->op_value[read]; v != HF_NONE && n < HF_BRUTE_NODES;
-         v = hf_list_parent(h, v)) {
-        hf_op_id op = g->value[hf_list_last(h, v)].op;
-        hf_txn_id t;
-
-        if (op == HF_NONE)
-            continue;
-        t = hf_op_txn(h, op);
-        if (!core_has(core, n, t))
-            core[n++] = t;
-    }
-    return n;
-}
-
-/* Proves by enumeration that these alone are impossible, and leaves out
- * those that are not needed. */
-static void report_core(engine *e, hf_txn_id *core, uint32_t n)
-{
-    hf_graph_report *p = &e->report;
-    hf_level level = e->g.level->level;
-    hf_finding f = {
-        .anomaly = HF_NO_ORDER,
-        .witness = {.kind = HF_WITNESS_CORE, .anomaly = HF_NO_ORDER}};
-
-    if (!hf_brute_is_core(e->g.h, core, n, level, e->g.budget))
-        return;
-    for (uint32_t i = n; i-- > 0 && n > 1;) {
-        hf_txn_id out = core[i];
-
-        core[i] = core[n - 1];
-        if (hf_brute_is_core(e->g.h, core, n - 1, level, e->g.budget)) {
-            n--;
-        } else {
-            core[n - 1] = core[i];
-            core[i] = out;
-        }
-    }
-    f.witness.order = hf_arena_get(p->arena, n * sizeof(*core));
-    memcpy(f.witness.order, core, n * sizeof(*core));
-    f.witness.n_order = n;
-    p->count[HF_NO_ORDER]++;
-    hf_vec_push(&p->found, f);
-}
-
-static void explain_odd_lists(engine *e)
-{
-    for (size_t i = 0; i < e->g.odd.n && e->report.found.n == 0; i++) {
-        hf_txn_id core[HF_BRUTE_NODES];
-        uint32_t n = core_of(&e->g, e->g.odd.at[i].ops[2], core);
-
-        report_core(e, core, n);
-    }
 }
 
 /* ---- cycles -------------------------------------------------------------- */
@@ -507,9 +287,9 @@ static void settle(engine *e)
     hf_graph *g = &e->g;
     char *missing;
 
-    explain_odd_lists(e);
+    hf_report_odd_lists(&e->report);
     if (e->report.found.n > 0) {
-        set_invalid(e);
+        hf_report_deliver(&e->report, e->r);
         return;
     }
     if (g->odd.n > 0) {
@@ -644,7 +424,7 @@ static void judge(engine *e)
         hf_level_forbids(g->level->level, HF_LOST_UPDATE))
         hf_graph_lost_updates(g);
     hf_report_places(&e->report);
-    report_circles(&e->report);
+    hf_report_circles(&e->report);
     settle(e);
 }
 
@@ -666,9 +446,12 @@ hf_status hf_graph_check(const hf_history *h, hf_level level,
     e->report.arena = &e->r->arena;
     judge(e);
     if (e->g.stopped && e->report.found.n > 0)
-        set_invalid(e); /* what was found stands */
+        hf_report_deliver(&e->report, e->r); /* what was found stands */
     else if (e->g.stopped)
         set_unknown(e, hf_budget_reason(budget));
+    else if (e->g.too_large)
+        set_unknown(e, "the history has more versions than engine graph can "
+                       "number (about 2,000 million)");
     e->r->seconds = (double)(hf_clock_ns() - start) / 1e9;
     *ret = e->r;
     hf_walk_release(&e->walk);

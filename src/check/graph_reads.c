@@ -189,8 +189,12 @@ static void check_own(reader *r, hf_op_id own, hf_op_id op, hf_value_id v)
             hf_graph_look_at_list(g, r->t, op);
         fine = hf_graph_ends_with_own(g, r->t, op);
     }
-    if (!fine)
-        hf_graph_note(g, HF_INTERNAL, own, op, HF_NONE, HF_NONE);
+    if (fine)
+        return;
+    hf_graph_note(g, HF_INTERNAL, own, op, HF_NONE, HF_NONE);
+    if (g->value[v].ver == HF_VER_NOBODY && g->h->value_type[v] != HF_LIST &&
+        !hf_value_is_initial(g->h, g->h->op_key[op], v))
+        hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
 }
 
 static void repeated_read(reader *r, hf_op_id earlier, hf_op_id op,

@@ -1,0 +1,234 @@
+/* graph_report.c: findings, put in order.
+ *
+ * What was noted while reads were taken becomes findings here, as far as the
+ * level forbids it; so do versions that would have to be before themselves,
+ * and lists that no version order explains.  The worst come first, then the
+ * shortest.
+ */
+#include "check/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/brute.h"
+
+/* ---- anomalies without a cycle ------------------------------------------- */
+
+/* Anomalies that are only noted where they count: against an assumption, or
+ * against recorded timestamps. */
+static bool rests_on_more(hf_anomaly a)
+{
+    return a == HF_CYCLIC_VERSIONS || a == HF_OUTSIDE_SNAPSHOT ||
+           a == HF_CONCURRENT_WRITE;
+}
+
+void hf_report_places(hf_graph_report *r)
+{
+    const hf_graph *g = r->g;
+
+    for (unsigned a = 0; a < HF_G0; a++) {
+        const hf_places *p = &g->places[a];
+
+        if (p->count == 0 ||
+            (!rests_on_more((hf_anomaly)a) &&
+             !hf_level_forbids(g->level->level, (hf_anomaly)a)))
+            continue;
+        r->count[a] += p->count;
+        for (size_t i = 0; i < p->kept.n; i++) {
+            hf_finding f = {.anomaly = (hf_anomaly)a,
+                            .witness = {.kind = HF_WITNESS_OPERATIONS,
+                                        .anomaly = (hf_anomaly)a,
+                                        .rests = g->rests}};
+
+            if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
+                f.witness.rests = HF_REST_TIMESTAMPS;
+            f.witness.ops = hf_arena_get(r->arena, sizeof(hf_place));
+            while (f.witness.n_ops < 4 &&
+                   p->kept.at[i].ops[f.witness.n_ops] != HF_NONE) {
+                f.witness.ops[f.witness.n_ops] =
+                    p->kept.at[i].ops[f.witness.n_ops];
+                f.witness.n_ops++;
+            }
+            hf_vec_push(&r->found, f);
+        }
+    }
+}
+
+/* Versions that would have to be before themselves, by assumption. */
+void hf_report_circles(hf_graph_report *r)
+{
+    const hf_graph *g = r->g;
+
+    for (size_t i = 0; i < g->circles.n; i += g->circles.at[i] + 1) {
+        uint32_t n = g->circles.at[i];
+        hf_finding f = {.anomaly = HF_CYCLIC_VERSIONS,
+                        .witness = {.kind = HF_WITNESS_OPERATIONS,
+                                    .anomaly = HF_CYCLIC_VERSIONS,
+                                    .rests = g->rests,
+                                    .n_ops = n}};
+
+        f.witness.ops = hf_arena_get(r->arena, n * sizeof(hf_op_id));
+        memcpy(f.witness.ops, &g->circles.at[i + 1], n * sizeof(hf_op_id));
+        r->count[HF_CYCLIC_VERSIONS]++;
+        hf_vec_push(&r->found, f);
+    }
+}
+
+/* ---- lists that nothing explains ----------------------------------------- */
+
+static bool core_has(const hf_txn_id *core, uint32_t n, hf_txn_id t)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (core[i] == t)
+            return true;
+    return false;
+}
+
+/* The reader of the list and the writers of its elements, up to eight. */
+static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
+{
+    const hf_history *h = g->h;
+    uint32_t n = 0;
+
+    core[n++] = hf_op_txn(h, read);
+    for (hf_value_id v = h->op_value[read]; v != HF_NONE && n < HF_BRUTE_NODES;
+         v = hf_list_parent(h, v)) {
+        hf_op_id op = g->value[hf_list_last(h, v)].op;
+        hf_txn_id t;
+
+        if (op == HF_NONE)
+            continue;
+        t = hf_op_txn(h, op);
+        if (!core_has(core, n, t))
+            core[n++] = t;
+    }
+    return n;
+}
+
+/* Proves by enumeration that these alone are impossible, and leaves out
+ * those that are not needed. */
+static void report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
+{
+    const hf_graph *g = p->g;
+    hf_level level = g->level->level;
+    hf_finding f = {
+        .anomaly = HF_NO_ORDER,
+        .witness = {.kind = HF_WITNESS_CORE, .anomaly = HF_NO_ORDER}};
+
+    if (!hf_brute_is_core(g->h, core, n, level, g->budget))
+        return;
+    for (uint32_t i = n; i-- > 0 && n > 1;) {
+        hf_txn_id out = core[i];
+
+        core[i] = core[n - 1];
+        if (hf_brute_is_core(g->h, core, n - 1, level, g->budget)) {
+            n--;
+        } else {
+            core[n - 1] = core[i];
+            core[i] = out;
+        }
+    }
+    f.witness.order = hf_arena_get(p->arena, n * sizeof(*core));
+    memcpy(f.witness.order, core, n * sizeof(*core));
+    f.witness.n_order = n;
+    p->count[HF_NO_ORDER]++;
+    hf_vec_push(&p->found, f);
+}
+
+void hf_report_odd_lists(hf_graph_report *p)
+{
+    const hf_graph *g = p->g;
+
+    for (size_t i = 0; i < g->odd.n && p->found.n == 0; i++) {
+        hf_txn_id core[HF_BRUTE_NODES];
+        uint32_t n = core_of(g, g->odd.at[i].ops[2], core);
+
+        report_core(p, core, n);
+    }
+}
+
+/* ---- order --------------------------------------------------------------- */
+
+/* Worst first: wrong at every level, then what is read or written dirty,
+ * then the rest from strong evidence to weak. */
+static unsigned rank(hf_anomaly a)
+{
+    static const hf_anomaly order[] = {HF_GARBAGE_READ,
+                                       HF_INTERNAL,
+                                       HF_DUPLICATE_WRITE,
+                                       HF_TWO_VERSIONS,
+                                       HF_SEMANTIC_ERROR,
+                                       HF_RESULT_SET_MISMATCH,
+                                       HF_INCOMPATIBLE_ORDER,
+                                       HF_CYCLIC_VERSIONS,
+                                       HF_G0,
+                                       HF_G0_SESSION,
+                                       HF_G0_REALTIME,
+                                       HF_G1A,
+                                       HF_DIRTY_UPDATE,
+                                       HF_G1B,
+                                       HF_FUTURE_READ,
+                                       HF_G1C,
+                                       HF_G1C_SESSION,
+                                       HF_G1C_REALTIME,
+                                       HF_LOST_UPDATE,
+                                       HF_NON_REPEATABLE_READ};
+    unsigned n = sizeof(order) / sizeof(order[0]);
+
+    for (unsigned i = 0; i < n; i++)
+        if (order[i] == a)
+            return i;
+    /* what rests on timestamps comes after what stands by itself */
+    if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
+        n += HF_ANOMALY_COUNT;
+    return n + (unsigned)a;
+}
+
+typedef struct sortable {
+    hf_finding f;
+    uint32_t place;
+} sortable;
+
+static int by_rank(const void *a, const void *b)
+{
+    const sortable *x = a, *y = b;
+    unsigned p = rank(x->f.anomaly), q = rank(y->f.anomaly);
+
+    if (p != q)
+        return p < q ? -1 : 1;
+    if (x->f.witness.n_edges != y->f.witness.n_edges)
+        return x->f.witness.n_edges < y->f.witness.n_edges ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static void sort_findings(hf_graph_findings *found)
+{
+    sortable *all = HF_NEW_ARRAY(sortable, found->n + 1);
+
+    for (uint32_t i = 0; i < found->n; i++)
+        all[i] = (sortable){found->at[i], i};
+    qsort(all, found->n, sizeof(*all), by_rank);
+    for (uint32_t i = 0; i < found->n; i++)
+        found->at[i] = all[i].f;
+    hf_free(all);
+}
+
+void hf_report_deliver(hf_graph_report *p, hf_result *r)
+{
+    size_t n = p->found.n;
+
+    sort_findings(&p->found);
+    r->verdict = HF_INVALID;
+    r->witness = p->found.at[0].witness;
+    r->n_findings = (uint32_t)n;
+    r->findings = hf_arena_get(&r->arena, hf_array_size(n, sizeof(hf_finding)));
+    memcpy(r->findings, p->found.at, n * sizeof(hf_finding));
+    r->groups = hf_arena_get(&r->arena, hf_array_size(n, sizeof(hf_group)));
+    for (size_t i = 0; i < n; i++) {
+        hf_anomaly a = r->findings[i].anomaly;
+
+        if (i == 0 || r->findings[i - 1].anomaly != a)
+            r->groups[r->n_groups++] =
+                (hf_group){a, p->count[a], p->at_least[a]};
+    }
+}
