@@ -11,9 +11,10 @@
  *   readers    Who reads version i.
  *
  * The edges into a transaction are then a walk over its own operations
- * (graph_walk.c), and a history in which everybody depends on earlier transactions
- * is found acyclic in one pass.  Only components with a cycle are made into a
- * graph with labelled edges (graph_cut.c) to find the shortest ones.
+ * (graph_walk.c), and a history in which everybody depends on earlier
+ * transactions is found acyclic in one pass.  Only components with a cycle are
+ * made into a graph with labelled edges (graph_cut.c) to find the shortest
+ * ones.
  *
  *   graph_facts.c   outcomes, keys, memory
  *   graph_place.c   writes, certificate, recorded order of transactions
