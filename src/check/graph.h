@@ -69,7 +69,7 @@ typedef struct hf_value_fact {
 #define HF_USE_BLIND 4u   /* incremented, result not recorded */
 #define HF_USE_MURKY 8u   /* a list element has several writers */
 #define HF_USE_PATH 32u   /* each version read the one before it */
-#define HF_USE_ODD 16u    /* elements of one transaction are not together */
+#define HF_USE_RANKED 16u /* ordered by a recorded order of transactions */
 
 /* One anomaly without a cycle. */
 typedef struct hf_place {
@@ -80,6 +80,14 @@ typedef struct hf_places {
     uint64_t count;
     HF_VEC(hf_place) kept;
 } hf_places;
+
+/* What is wrong with the longest list of a key, and from which place on;
+ * HF_NONE: it is not there. */
+typedef struct hf_bad_list {
+    uint32_t first; /* the first of all */
+    uint32_t garbage, twice, aborted, upon;
+    hf_op_id aborted_op, upon_op;
+} hf_bad_list;
 
 /* A pair of versions of one key: `first` is certainly before `then`. */
 typedef struct hf_version_pair {
@@ -122,7 +130,7 @@ typedef struct hf_graph {
     uint8_t *list_several; /* ... has an element with several writers */
     uint8_t *list_on_path; /* per value: a beginning of the longest */
     hf_op_id *longest_op;  /* per key: who read the longest list */
-    uint32_t *list_bad;    /* per key: length up to which it is sound */
+    hf_bad_list *list_bad; /* per key */
 
     /* open orders; NULL if every key is one chain */
     bool total;
@@ -215,7 +223,12 @@ void hf_graph_use_recorded_order(hf_graph *g);
 void hf_graph_order_lists(hf_graph *g);
 /* A list read without own append before it: what it shows besides its
  * source. */
-void hf_graph_look_at_list(hf_graph *g, hf_txn_id t, hf_op_id op);
+void hf_graph_look_at_list(hf_graph *g, hf_op_id op);
+/* A list whose elements of one transaction are torn apart: true if others'
+ * stand between them, with two edges that contradict each other; else
+ * *ret_torn is the transaction whose elements are missing or out of order. */
+bool hf_graph_explain_torn(const hf_graph *g, hf_op_id read, hf_edge *ret,
+                           hf_txn_id *ret_torn);
 bool hf_graph_ends_with_own(const hf_graph *g, hf_txn_id t, hf_op_id op);
 /* graph_reads.c */
 bool hf_graph_take_reads(hf_graph *g);
@@ -267,7 +280,7 @@ typedef struct hf_walk {
 bool hf_walk_run(hf_walk *w, const hf_txn_id *hint, uint32_t n_hint);
 void hf_walk_release(hf_walk *w);
 
-/* The edges into t, one by one: see graph_walk.c. */
+/* The edges into t, one by one: see graph_edges.c. */
 typedef struct hf_in_edge {
     hf_edge_kind kind;
     hf_txn_id from;
@@ -296,7 +309,7 @@ void hf_report_cycle(hf_graph_report *r, hf_anomaly anomaly,
                      const hf_edge *edges, uint32_t n);
 void hf_report_places(hf_graph_report *r);
 void hf_report_circles(hf_graph_report *r);
-/* Only if nothing else was found: proved by enumeration. */
+/* Cycles; only if nothing else was found, proofs by enumeration. */
 void hf_report_odd_lists(hf_graph_report *r);
 /* Verdict invalid, with all findings; there is at least one. */
 void hf_report_deliver(hf_graph_report *report, hf_result *r);

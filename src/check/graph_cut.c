@@ -43,19 +43,38 @@ typedef struct cut {
 
 /* ---- reporting ----------------------------------------------------------- */
 
+/* What the order of versions behind these edges was taken from, besides the
+ * history itself. */
+static unsigned rests_of(const hf_graph *g, const hf_edge *edges, uint32_t n)
+{
+    unsigned rests = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_key_id key = edges[i].key;
+
+        if (edges[i].kind != HF_EDGE_WW && edges[i].kind != HF_EDGE_RW)
+            continue;
+        if (g->key_use[key] & HF_USE_RANKED)
+            rests |= HF_REST_ORDER;
+        if (g->open_key[key])
+            rests |= g->rests & HF_REST_ASSUMABLE;
+    }
+    return rests;
+}
+
 void hf_report_cycle(hf_graph_report *r, hf_anomaly anomaly,
                      const hf_edge *edges, uint32_t n)
 {
     hf_finding f = {.anomaly = anomaly,
-                    .alias = hf_cycle_alias(r->g->h, edges, n),
                     .witness = {.kind = HF_WITNESS_CYCLE,
                                 .anomaly = anomaly,
-                                .rests = r->g->rests,
                                 .n_edges = n}};
     uint32_t most = r->g->options.most > 100 ? r->g->options.most : 100;
 
     if (r->count[anomaly]++ >= most)
         return;
+    f.alias = hf_cycle_alias(r->g->h, edges, n);
+    f.witness.rests = rests_of(r->g, edges, n);
     f.witness.edges = hf_arena_get(r->arena, n * sizeof(*edges));
     memcpy(f.witness.edges, edges, n * sizeof(*edges));
     hf_vec_push(&r->found, f);

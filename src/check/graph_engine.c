@@ -263,7 +263,7 @@ static bool complete(engine *e)
                complete_serially(e, mask, NULL, 0);
     else
         mask = HF_WALK_WW;
-    if (!done && !g->total && g->open_reads == 0) {
+    if (!done && !g->total && (g->open_reads == 0 || !g->reads_matter)) {
         order[0] = order_with(e, mask, hint, n_hint, &n[0]);
         order[1] = order_with(e, mask, NULL, 0, &n[1]);
         for (unsigned i = 0; i < 2; i++) {
@@ -299,6 +299,11 @@ static void settle(engine *e)
     }
     if (is_undecided(g)) {
         set_unknown(e, g->undecided);
+        return;
+    }
+    if (!e->walk.acyclic) {
+        set_unknown(e, "there is a cycle, but the search for one to show was "
+                       "cut short");
         return;
     }
     if (g->total && !is_murky(g) && (g->open_reads == 0 || !g->reads_matter)) {
@@ -370,7 +375,8 @@ static bool accept(engine *e, const hf_txn_id *order, uint32_t n)
     w->kind = HF_WITNESS_SERIAL;
     w->n_order = n;
     w->order = hf_arena_get(&e->r->arena, hf_array_size(n, sizeof(*order)));
-    memcpy(w->order, order, n * sizeof(*order));
+    if (n > 0)
+        memcpy(w->order, order, n * sizeof(*order));
     return true;
 }
 

@@ -305,6 +305,9 @@ char *hf_graph_missing(const hf_graph *g, hf_arena *arena)
         print_key(g->h, g->h->op_key[op], &out);
         hf_out_text(&out, "; unique values would decide it");
     }
+    if (out.n == 0)
+        hf_out_text(&out, "a list was read with an element that was appended "
+                          "more than once; unique elements would decide it");
     text = hf_arena_text(arena, out.at, out.n);
     hf_out_release(&out);
     return text;

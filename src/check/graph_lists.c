@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+
 /* What an element of a list is. */
 typedef enum element_kind {
     ELEMENT_KEPT,
@@ -128,11 +130,28 @@ typedef struct chain {
     uint8_t *placed;        /* per version: in `order` */
 } chain;
 
-/* From here on the list is not what a list should be. */
-static void bad_from(chain *c, uint32_t at)
+/* What is wrong with the element at place i of the longest list. */
+static void look_at_element(chain *c, uint32_t i, hf_value_id e)
 {
-    if (at < c->g->list_bad[c->key])
-        c->g->list_bad[c->key] = at;
+    hf_graph *g = c->g;
+    hf_bad_list *bad = &g->list_bad[c->key];
+    uint32_t ver = g->value[e].ver;
+    element_kind kind = kind_of(g, e);
+
+    if (kind == ELEMENT_GARBAGE && i < bad->garbage)
+        bad->garbage = i;
+    if (c->met[e] && i < bad->twice)
+        bad->twice = i;
+    if (ver == HF_VER_ABORTED && i < bad->aborted) {
+        bad->aborted = i;
+        bad->aborted_op = g->value[e].op;
+    }
+    if (kind == ELEMENT_KEPT && bad->aborted < i && i < bad->upon) {
+        bad->upon = i;
+        bad->upon_op = g->value[e].op;
+    }
+    if ((kind != ELEMENT_KEPT || c->met[e]) && i < bad->first)
+        bad->first = i;
 }
 
 /* The appends of t to the key are c->elements[at ..], in order, all of them
@@ -158,8 +177,8 @@ static void odd(chain *c, hf_op_id a, hf_op_id b)
 {
     hf_graph *g = c->g;
 
-    g->key_use[c->key] |= HF_USE_ODD;
-    hf_vec_push(&g->odd, (hf_place){{a, b, c->read, HF_NONE}});
+    if (g->odd.n < 1000)
+        hf_vec_push(&g->odd, (hf_place){{a, b, c->read, HF_NONE}});
 }
 
 /* Takes the element at `at`; returns how many were taken. */
@@ -174,7 +193,7 @@ static uint32_t take_element(chain *c, uint32_t at)
     n = group_length(c, t, at);
     ver = hf_graph_version_of(g, t, c->key);
     if (n == 0 || ver == HF_NONE || c->placed[ver]) {
-        bad_from(c, 0); /* look at every list of this key */
+
         odd(c, g->value[e].op,
             at > 0 ? g->value[c->elements.at[at - 1]].op : HF_NONE);
         if (ver == HF_NONE || c->placed[ver])
@@ -204,9 +223,8 @@ static void load_elements(chain *c, hf_value_id list)
 
         if (kind == ELEMENT_SEVERAL)
             g->key_use[c->key] |= HF_USE_MURKY;
-        if (c->met[e] || kind != ELEMENT_KEPT)
-            bad_from(c, i);
-        else
+        look_at_element(c, i, e);
+        if (!c->met[e] && kind == ELEMENT_KEPT)
             c->elements.at[c->elements.n++] = e;
         c->met[e] = 1;
     }
@@ -327,9 +345,9 @@ void hf_graph_order_lists(hf_graph *g)
     measure_lists(g);
     g->list_on_path = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
     g->longest_op = HF_NEW_ARRAY(hf_op_id, (size_t)h->n_keys + 1);
-    g->list_bad = HF_NEW_ARRAY(uint32_t, (size_t)h->n_keys + 1);
+    g->list_bad = HF_NEW_ARRAY(hf_bad_list, (size_t)h->n_keys + 1);
     memset(g->longest_op, 0xff, ((size_t)h->n_keys + 1) * sizeof(hf_op_id));
-    memset(g->list_bad, 0xff, ((size_t)h->n_keys + 1) * sizeof(uint32_t));
+    memset(g->list_bad, 0xff, ((size_t)h->n_keys + 1) * sizeof(hf_bad_list));
     find_longest(g);
     m.met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
     m.placed = HF_NEW_ZEROED(uint8_t, (size_t)g->n_versions + 1);
@@ -441,8 +459,9 @@ static bool contradicts(const hf_graph *g, const list_look *a, hf_value_id v)
 }
 
 /* The elements of each transaction stand together, in program order; only at
- * the end some may be missing. */
-static bool is_torn(const hf_graph *g, hf_key_id key, const list_look *l)
+ * the end some may be missing.  Returns one of which that is not so, or
+ * HF_NONE. */
+static hf_txn_id find_torn(const hf_graph *g, hf_key_id key, const list_look *l)
 {
     const hf_history *h = g->h;
 
@@ -455,12 +474,59 @@ static bool is_torn(const hf_graph *g, hf_key_id key, const list_look *l)
             if (h->op_key[o] != key || !hf_graph_writes(h, o))
                 continue;
             if (l->kept[at + n] != h->op_value[o])
-                return true;
+                return t;
             n++;
         }
         at += n;
     }
-    return false;
+    return HF_NONE;
+}
+
+static hf_edge shown_edge(const hf_graph *g, hf_key_id key, hf_value_id a,
+                          hf_value_id b)
+{
+    return (hf_edge){HF_EDGE_WW, writer_of(g, a), writer_of(g, b),
+                     key,        g->value[a].op,  g->value[b].op};
+}
+
+/* Two elements of one transaction with another's in between: each comes
+ * before the other. */
+static bool find_between(const hf_graph *g, hf_key_id key, const list_look *l,
+                         hf_edge *ret)
+{
+    hf_map last; /* transaction -> place of its last element */
+    bool found = false;
+
+    hf_map_init(&last);
+    for (uint32_t i = 0; i < l->n_kept && !found; i++) {
+        hf_txn_id t = writer_of(g, l->kept[i]);
+        uint32_t before = hf_map_get(&last, t);
+
+        found = before != UINT32_MAX && before + 1 != i;
+        if (found) {
+            ret[0] = shown_edge(g, key, l->kept[before], l->kept[i - 1]);
+            ret[1] = shown_edge(g, key, l->kept[i - 1], l->kept[i]);
+        }
+        hf_map_set(&last, t, i);
+    }
+    hf_map_release(&last);
+    return found;
+}
+
+bool hf_graph_explain_torn(const hf_graph *g, hf_op_id read, hf_edge *ret,
+                           hf_txn_id *ret_torn)
+{
+    const hf_history *h = g->h;
+    uint32_t n;
+    hf_value_id *items = items_of(g, h->op_value[read], &n);
+    list_look l;
+    bool found;
+
+    look(g, items, n, items, &l);
+    *ret_torn = find_torn(g, h->op_key[read], &l);
+    found = find_between(g, h->op_key[read], &l, ret);
+    hf_free(items);
+    return found;
 }
 
 static void look_closer(hf_graph *g, hf_op_id op)
@@ -472,35 +538,53 @@ static void look_closer(hf_graph *g, hf_op_id op)
     hf_value_id *room = HF_NEW_ARRAY(hf_value_id, (size_t)n + 1);
     hf_op_id longest = g->longest_op[key];
     list_look l;
+    bool twice = has_twice(items, n);
 
     look(g, items, n, room, &l);
     if (l.garbage)
         hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
-    if (has_twice(items, n))
+    if (twice)
         hf_graph_note(g, HF_DUPLICATE_WRITE, op, HF_NONE, HF_NONE, HF_NONE);
     if (l.aborted != HF_NONE)
         hf_graph_note(g, HF_G1A, l.aborted, op, HF_NONE, HF_NONE);
-    if (l.upon != HF_NONE && !has_twice(items, n))
+    if (l.upon != HF_NONE && !twice)
         hf_graph_note(g, HF_DIRTY_UPDATE, l.aborted, l.upon, op, HF_NONE);
     if (longest != op && contradicts(g, &l, h->op_value[longest]))
         hf_graph_note(g, HF_INCOMPATIBLE_ORDER, longest, op, HF_NONE, HF_NONE);
-    else if (!l.garbage && !l.several && !has_twice(items, n) &&
-             is_torn(g, key, &l) && g->odd.n < 1000)
+    else if (!l.garbage && !l.several && !twice &&
+             find_torn(g, key, &l) != HF_NONE && g->odd.n < 1000)
         hf_vec_push(&g->odd, (hf_place){{HF_NONE, HF_NONE, op, HF_NONE}});
     hf_free(items);
     hf_free(room);
 }
 
-void hf_graph_look_at_list(hf_graph *g, hf_txn_id t, hf_op_id op)
+/* A beginning of the longest list: what is wrong with it is known from that
+ * one.  (That its elements are torn apart has been noted, too.) */
+static void look_at_beginning(hf_graph *g, hf_op_id op, const hf_bad_list *bad)
+{
+    uint32_t n = g->list_length[g->h->op_value[op]];
+
+    if (n > bad->garbage)
+        hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
+    if (n > bad->twice)
+        hf_graph_note(g, HF_DUPLICATE_WRITE, op, HF_NONE, HF_NONE, HF_NONE);
+    if (n > bad->aborted)
+        hf_graph_note(g, HF_G1A, bad->aborted_op, op, HF_NONE, HF_NONE);
+    if (n > bad->upon && n <= bad->twice)
+        hf_graph_note(g, HF_DIRTY_UPDATE, bad->aborted_op, bad->upon_op, op,
+                      HF_NONE);
+}
+
+void hf_graph_look_at_list(hf_graph *g, hf_op_id op)
 {
     const hf_history *h = g->h;
     hf_key_id key = h->op_key[op];
     hf_value_id v = h->op_value[op];
 
-    (void)t;
     if (h->value_type[v] != HF_LIST)
         return;
-    if (g->list_on_path[v] && g->list_length[v] <= g->list_bad[key])
-        return;
-    look_closer(g, op);
+    if (!g->list_on_path[v])
+        look_closer(g, op);
+    else if (g->list_length[v] > g->list_bad[key].first)
+        look_at_beginning(g, op, &g->list_bad[key]);
 }

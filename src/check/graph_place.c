@@ -491,8 +491,10 @@ void hf_graph_use_recorded_order(hf_graph *g)
                 g->ver_end[k] > g->ver_first[k] + 2 &&
                 (!h->cert.order_first ||
                  h->cert.order_first[k] == h->cert.order_first[k + 1]) &&
-                order_by_rank(g, k, rank, room, order))
+                order_by_rank(g, k, rank, room, order)) {
                 g->rests |= HF_REST_ORDER;
+                g->key_use[k] |= HF_USE_RANKED;
+            }
     hf_free(rank);
     hf_free(room);
     hf_free(order);

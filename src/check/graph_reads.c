@@ -145,6 +145,13 @@ static inline uint32_t source_of(reader *r, hf_op_id op, hf_key_id key,
     return HF_NONE;
 }
 
+/* A list that has elements to begin with: not judged further. */
+static bool has_initial_list(const hf_history *h, hf_key_id key)
+{
+    return h->key_initial && h->key_initial[key] != HF_NONE &&
+           h->value_type[h->key_initial[key]] == HF_LIST;
+}
+
 /* For a list: the version of its last element, or the initial one. */
 static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
                                hf_value_id v)
@@ -154,9 +161,13 @@ static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
     hf_value_id e;
     uint32_t ver;
 
+    if (hf_value_is_initial(h, key, v))
+        return g->ver_first[key];
+    if (has_initial_list(h, key)) {
+        open_read(g, op);
+        return HF_NONE;
+    }
     if (h->value_type[v] != HF_LIST) {
-        if (hf_value_is_initial(h, key, v))
-            return g->ver_first[key];
         hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
         return HF_NONE;
     }
@@ -164,7 +175,7 @@ static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
         hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
         return HF_NONE;
     }
-    hf_graph_look_at_list(g, r->t, op);
+    hf_graph_look_at_list(g, op);
     if (g->key_use[key] & HF_USE_MURKY) {
         open_read(g, op);
         return HF_NONE;
@@ -184,9 +195,11 @@ static void check_own(reader *r, hf_op_id own, hf_op_id op, hf_value_id v)
     hf_value_id written = hf_graph_written(g->h, own);
     bool fine = written == v;
 
+    if (has_initial_list(g->h, g->h->op_key[op]))
+        return;
     if (g->key_use[g->h->op_key[op]] & HF_USE_LIST) {
         if (g->h->value_type[v] == HF_LIST)
-            hf_graph_look_at_list(g, r->t, op);
+            hf_graph_look_at_list(g, op);
         fine = hf_graph_ends_with_own(g, r->t, op);
     }
     if (fine)

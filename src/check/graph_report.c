@@ -37,11 +37,12 @@ void hf_report_places(hf_graph_report *r)
         for (size_t i = 0; i < p->kept.n; i++) {
             hf_finding f = {.anomaly = (hf_anomaly)a,
                             .witness = {.kind = HF_WITNESS_OPERATIONS,
-                                        .anomaly = (hf_anomaly)a,
-                                        .rests = g->rests}};
+                                        .anomaly = (hf_anomaly)a}};
 
             if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
                 f.witness.rests = HF_REST_TIMESTAMPS;
+            if (a == HF_CYCLIC_VERSIONS)
+                f.witness.rests = g->rests;
             f.witness.ops = hf_arena_get(r->arena, sizeof(hf_place));
             while (f.witness.n_ops < 4 &&
                    p->kept.at[i].ops[f.witness.n_ops] != HF_NONE) {
@@ -135,15 +136,40 @@ static void report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
     hf_vec_push(&p->found, f);
 }
 
+/* The reader, the one transaction whose elements are wrong, and who wrote the
+ * last element (without it the read would say nothing); if that is not
+ * enough, as many of the writers as can be enumerated. */
+static void report_few(hf_graph_report *p, hf_op_id read, hf_txn_id torn)
+{
+    const hf_history *h = p->g->h;
+    hf_op_id last = p->g->value[hf_list_last(h, h->op_value[read])].op;
+    hf_txn_id core[HF_BRUTE_NODES] = {hf_op_txn(h, read)};
+    uint32_t n = 1;
+
+    if (torn != HF_NONE && !core_has(core, n, torn))
+        core[n++] = torn;
+    if (last != HF_NONE && !core_has(core, n, hf_op_txn(h, last)))
+        core[n++] = hf_op_txn(h, last);
+    report_core(p, core, n);
+    if (p->found.n == 0)
+        report_core(p, core, core_of(p->g, read, core));
+}
+
 void hf_report_odd_lists(hf_graph_report *p)
 {
     const hf_graph *g = p->g;
 
-    for (size_t i = 0; i < g->odd.n && p->found.n == 0; i++) {
-        hf_txn_id core[HF_BRUTE_NODES];
-        uint32_t n = core_of(g, g->odd.at[i].ops[2], core);
+    for (size_t i = 0; i < g->odd.n; i++) {
+        hf_op_id read = g->odd.at[i].ops[2];
+        hf_edge edges[2];
+        hf_txn_id torn;
 
-        report_core(p, core, n);
+        if (i > 0 && read == g->odd.at[i - 1].ops[2])
+            continue;
+        if (hf_graph_explain_torn(g, read, edges, &torn))
+            hf_report_cycle(p, HF_G0, edges, 2);
+        else if (p->found.n == 0)
+            report_few(p, read, torn);
     }
 }
 

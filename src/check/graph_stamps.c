@@ -274,6 +274,9 @@ bool hf_graph_stamps(hf_graph *g, hf_result *r)
     s.all = hf_alloc_large(
         hf_array_size((size_t)g->n_versions + 1, sizeof(*s.all)));
     sort_versions(&s);
+    for (size_t i = 0; i < g->listed.n; i++)
+        s.in_order &= s.commit[g->ver_txn[g->listed.at[i].first]] <
+                      s.commit[g->ver_txn[g->listed.at[i].then]];
     look_at_writes(&s);
     look_at_reads(&s);
     if (!g->stopped && is_clean(g) && s.in_order && keeps_sessions(&s) &&
