@@ -157,7 +157,6 @@ hf_status hf_brute_check(const hf_history *h, hf_level level,
     hf_brute_case c;
     hf_result *r;
 
-    (void)options;
     if (n <= HF_BRUTE_NODES) {
         hf_status st = hf_brute_case_init(&c, h, NULL, err);
 
@@ -175,6 +174,10 @@ hf_status hf_brute_check(const hf_history *h, hf_level level,
         set_reason(r, text);
     } else {
         judge(&c, level, budget, r);
+        if (options && options->assume && r->verdict == HF_VALID) {
+            set_reason(r, "engine brute knows nothing of assumptions");
+            r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
+        }
         hf_brute_case_release(&c);
     }
     r->seconds = (double)(hf_clock_ns() - start) / 1e9;

@@ -116,7 +116,9 @@ typedef struct latest {
 
 static void began(latest *l, const life *x, uint32_t ver)
 {
-    if (x->begin_op == HF_NONE)
+    /* one whose life overlaps itself stands between nothing: it may be on a
+     * circle, and each of two could then leave out the other */
+    if (x->begin_op == HF_NONE || x->begin > x->end)
         return;
     if (l->ver[0] == HF_NONE || x->begin > l->at[0]) {
         l->at[1] = l->at[0];
@@ -168,8 +170,7 @@ static void sweep_key(assumer *a, hf_key_id key, moment *ends, moment *begins,
             if (!has_between(&l, a->lives, v, b))
                 pair_up(a, v, b, a->lives[v].end_op, a->lives[b].begin_op,
                         HF_REST_LINEARIZABLE);
-            if (!has_between(&l, a->lives, v, HF_NONE) || l.ver[0] == b ||
-                l.ver[1] == b)
+            if (!has_between(&l, a->lives, v, HF_NONE))
                 waiting[kept++] = v;
         }
         n = kept;
@@ -198,36 +199,55 @@ static void assume_linearizable(assumer *a)
 
 /* ---- sequential ---------------------------------------------------------- */
 
+#define TOUCHES 4u /* of one key by one transaction, that are remembered */
+
+typedef struct touches {
+    hf_txn_id txn; /* HF_NONE: none */
+    uint32_t n;
+    uint32_t ver[TOUCHES];
+    hf_op_id op[TOUCHES];
+} touches;
+
 typedef struct last {
     hf_session_id session;
-    hf_txn_id txn;
-    uint32_t ver;
-    hf_op_id op;
+    touches before, now; /* of the last transaction but one, and the last */
 } last;
 
 static void follow(assumer *a, last *l, hf_txn_id t, hf_op_id o, uint32_t ver)
 {
     const hf_history *h = a->g->h;
     hf_session_id session = h->txn_session[t];
+    uint32_t at;
 
     if (ver == HF_NONE)
         return;
     l += h->op_key[o];
-    if (l->session == session && l->txn != t)
-        pair_up(a, l->ver, ver, l->op, o, HF_REST_SEQUENTIAL);
-    if (l->session != session || l->txn != t || ver != l->ver)
-        *l = (last){session, t, ver, o};
+    if (l->session != session)
+        *l = (last){.session = session,
+                    .before = {.txn = HF_NONE},
+                    .now = {.txn = HF_NONE}};
+    if (l->now.txn != t) {
+        l->before = l->now;
+        l->now = (touches){.txn = t};
+    }
+    for (uint32_t i = 0; i < l->before.n; i++)
+        pair_up(a, l->before.ver[i], ver, l->before.op[i], o,
+                HF_REST_SEQUENTIAL);
+    at = l->now.n < TOUCHES ? l->now.n++ : TOUCHES - 1;
+    l->now.ver[at] = ver;
+    l->now.op[at] = o;
 }
 
-/* Within a transaction the last version it touched stands for it: what it
- * read and then overwrote is a matter of writes-follow-reads. */
+/* Every version that a transaction touched is before every other one that the
+ * next of its session touched. */
 static void assume_sequential(assumer *a)
 {
     const hf_graph *g = a->g;
     const hf_history *h = g->h;
     last *l = HF_NEW_ARRAY(last, (size_t)h->n_keys + 1);
 
-    memset(l, 0xff, ((size_t)h->n_keys + 1) * sizeof(*l));
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        l[k].session = HF_NONE;
     for (hf_session_id s = 0; s < h->n_sessions; s++)
         for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1];
              i++) {

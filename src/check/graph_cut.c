@@ -37,6 +37,7 @@ typedef struct cut {
     HF_VEC(session_place) places;
     HF_VEC(touch) touched; /* sorted by version */
     bool far;              /* versions as chains, so that edges may skip some */
+    bool thorough;         /* no limit of steps; one cycle is enough */
     hf_in_edges in;
     hf_labelled graph;
 } cut;
@@ -484,8 +485,9 @@ static bool report_form(cut *c, hf_cycle_class last, hf_cycle_form form)
 {
     bool found = false;
 
-    for (unsigned k = 0; k <= last; k++)
-        found |= report_class(c, (hf_cycle_class)k, form, SEARCH_STEPS);
+    for (unsigned k = 0; k <= last && !(found && c->thorough); k++)
+        found |= report_class(c, (hf_cycle_class)k, form,
+                              c->thorough ? 0 : SEARCH_STEPS);
     return found;
 }
 
@@ -519,7 +521,8 @@ static bool report_component(cut *c)
     if (!(c->walk->mask & HF_WALK_RW))
         return found;
     if (level->axiom & HF_AXIOM_PREFIX)
-        found |= report_class(c, HF_CLASS_PREFIX, HF_FORM_ANY, 0);
+        found |= report_class(c, HF_CLASS_PREFIX, HF_FORM_ANY,
+                              c->thorough ? 0 : SEARCH_STEPS);
     if (level->axiom & HF_AXIOM_CAUSAL)
         found |= report_class(c, HF_CLASS_CAUSAL, HF_FORM_ANY, 0);
     return found;
@@ -562,17 +565,21 @@ static void prepare(cut *c)
 }
 
 /* Small components with edges that skip versions; large ones, and those in
- * which that finds nothing, with the edges to the next version only. */
+ * which that finds nothing, with the edges to the next version only; and if
+ * the search was cut short before it found anything, without a limit. */
 static void explain(cut *c, const hf_txn_id *txns, uint32_t n)
 {
+    static const struct {
+        bool far, thorough;
+    } ways[] = {{true, false}, {false, false}, {false, true}};
     bool found = false;
 
-    for (c->far = n <= FAR_MOST; !found; c->far = false) {
+    for (unsigned i = n <= FAR_MOST ? 0 : 1; i < 3 && !found; i++) {
+        c->far = ways[i].far;
+        c->thorough = ways[i].thorough;
         cut_component(c, txns, n);
         found = report_component(c);
         hf_labelled_release(&c->graph);
-        if (!c->far)
-            return;
     }
 }
 

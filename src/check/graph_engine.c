@@ -49,7 +49,8 @@ static void set_order(engine *e, const uint32_t *order, uint32_t n,
 
     e->r->verdict = HF_VALID;
     w->kind = kind;
-    w->rests = e->g.rests & ~(unsigned)HF_REST_ORDER; /* it proves itself */
+    /* it proves itself, but for what the user wants kept */
+    w->rests = e->g.options.assume & HF_REST_ASSUMABLE;
     w->order = hf_arena_get(&e->r->arena, hf_array_size(n, sizeof(uint32_t)));
     for (uint32_t i = 0; i < n; i++) {
         if (!commits_only)
@@ -299,6 +300,10 @@ static void settle(engine *e)
     }
     if (is_undecided(g)) {
         set_unknown(e, g->undecided);
+        return;
+    }
+    if (g->options.assume && g->open_reads > 0) {
+        set_unknown(e, hf_graph_missing(g, &e->r->arena));
         return;
     }
     if (!e->walk.acyclic) {

@@ -265,6 +265,20 @@ static void grow_tree(hf_graph *g, hf_key_id key, uint32_t *children)
     }
 }
 
+/* A version in the chain whose transaction read one that is not: that one is
+ * before it, too. */
+static void pairs_of_reads(const hf_graph *g, hf_version_pairs *pairs)
+{
+    for (hf_key_id k = 0; k < g->h->n_keys; k++)
+        for (uint32_t v = g->ver_first[k] + 1;
+             g->open_key[k] && v < g->chain_end[k]; v++) {
+            uint32_t p = version_read_before(g, k, v);
+
+            if (p >= g->chain_end[k])
+                add_pair(pairs, p, v);
+        }
+}
+
 /* The transactions that read version p and wrote one of its children: none,
  * one, or MANY. */
 #define MANY (HF_NONE - 1)
@@ -354,7 +368,8 @@ void hf_graph_find_paths(hf_graph *g)
     uint32_t *map, *child, *order;
     bool found = false;
 
-    if (!g->reads_matter || !has_candidates(g))
+    /* under an assumption the pairs may contradict it: leave it open */
+    if (!g->reads_matter || g->options.assume || !has_candidates(g))
         return;
     map = HF_NEW_ARRAY(uint32_t, (size_t)g->n_versions + 1);
     child = HF_NEW_ARRAY(uint32_t, (size_t)g->n_versions + 1);
@@ -414,6 +429,8 @@ void hf_graph_open_orders(hf_graph *g)
             grow_tree(g, k, children);
         make_groups(g, children);
         hf_free(children);
+        if (g->reads_matter)
+            pairs_of_reads(g, &pairs);
         if (g->level->session_order && g->n_open_keys > 0)
             pairs_of_sessions(g, is_open, &pairs);
         if (g->time_txn && g->n_open_keys > 0)

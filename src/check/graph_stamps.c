@@ -33,28 +33,30 @@ typedef struct stamper {
     bool in_order;   /* known version orders agree with the commits */
 } stamper;
 
-/* Every transaction that happened has both; one that takes no time at all
- * only reads. */
-static bool has_stamps(const hf_graph *g)
+/* Has any transaction both?  *ret_all: all have, and one that takes no time at
+ * all only reads; else they do not make an order of events, but what they
+ * contradict they contradict. */
+static bool has_stamps(const hf_graph *g, bool *ret_all)
 {
     const hf_history *h = g->h;
     const hf_certificate *c = &h->cert;
+    bool any = false;
 
-    if (!c->start_ts || !c->commit_ts)
-        return false;
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+    *ret_all = true;
+    for (hf_txn_id t = 0; c->start_ts && c->commit_ts && t < h->n_txns; t++) {
         if (!g->happened[t])
             continue;
-        if (c->start_ts[t] == HF_TIME_NONE || c->commit_ts[t] == HF_TIME_NONE ||
-            c->start_ts[t] > c->commit_ts[t])
-            return false;
+        if (c->start_ts[t] == HF_TIME_NONE || c->commit_ts[t] == HF_TIME_NONE) {
+            *ret_all = false;
+            continue;
+        }
+        any = true;
         if (c->start_ts[t] < c->commit_ts[t])
             continue;
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++)
-            if (g->op_role[o] != HF_NONE && (g->op_role[o] & 1u))
-                return false;
+            *ret_all &= g->op_role[o] == HF_NONE || !(g->op_role[o] & 1u);
     }
-    return true;
+    return any;
 }
 
 static int by_commit(const void *a, const void *b)
@@ -95,7 +97,8 @@ static void look_at_writes(stamper *s)
         for (uint32_t i = g->ver_first[k] + 2; i < g->ver_end[k]; i++) {
             const stamped *a = &s->all[i - 1], *b = &s->all[i];
 
-            if (s->start[g->ver_txn[b->ver]] < a->commit)
+            if (b->commit != HF_TIME_NONE &&
+                s->start[g->ver_txn[b->ver]] < a->commit)
                 hf_graph_note(g, HF_CONCURRENT_WRITE, g->ver_op[a->ver],
                               g->ver_op[b->ver], HF_NONE, HF_NONE);
         }
@@ -137,6 +140,9 @@ static void look_at_read(stamper *s, hf_txn_id t, hf_op_id op, uint32_t ver)
     hf_txn_id from = g->ver_txn[ver];
     uint32_t newest;
 
+    if (s->start[t] == HF_TIME_NONE ||
+        (from != HF_NONE && s->commit[from] == HF_TIME_NONE))
+        return;
     if (from != HF_NONE && s->commit[from] > s->start[t]) {
         hf_graph_note(g, HF_OUTSIDE_SNAPSHOT, op, g->ver_op[ver], HF_NONE,
                       HF_NONE);
@@ -266,9 +272,9 @@ bool hf_graph_stamps(hf_graph *g, hf_result *r)
                  .start = g->h->cert.start_ts,
                  .commit = g->h->cert.commit_ts,
                  .in_order = true};
-    bool decided = false;
+    bool decided = false, all;
 
-    if (!has_stamps(g))
+    if (!has_stamps(g, &all))
         return false;
     s.sorted = HF_NEW_ZEROED(uint8_t, (size_t)g->h->n_keys + 1);
     s.all = hf_alloc_large(
@@ -279,7 +285,7 @@ bool hf_graph_stamps(hf_graph *g, hf_result *r)
                       s.commit[g->ver_txn[g->listed.at[i].then]];
     look_at_writes(&s);
     look_at_reads(&s);
-    if (!g->stopped && is_clean(g) && s.in_order && keeps_sessions(&s) &&
+    if (!g->stopped && is_clean(g) && all && s.in_order && keeps_sessions(&s) &&
         keeps_time(&s)) {
         write_events(&s, r);
         decided = true;

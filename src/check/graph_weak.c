@@ -48,7 +48,9 @@ typedef struct sight {
     known *wrote, *saw; /* per key, for one session */
     hf_session_id *wrote_of, *saw_of;
     HF_VEC(change) written, seen;
-    uint32_t *place; /* per transaction: where it is in session_txns */
+    uint32_t *place;    /* per transaction: where it is in session_txns */
+    hf_txn_id *met;     /* per transaction: the last reader it was seen by */
+    hf_txn_id *learned; /* ... and that its session learned its writes from */
 } sight;
 
 /* ---- order of versions --------------------------------------------------- */
@@ -68,6 +70,10 @@ static uint32_t previous(const hf_graph *g, uint32_t v)
 /* Is version a certainly before b, without anything in between? */
 static bool is_just_before(const hf_graph *g, uint32_t a, uint32_t b)
 {
+    if (g->pair_first)
+        for (uint32_t i = g->pair_first[b]; i < g->pair_first[b + 1]; i++)
+            if (g->pairs[i].first == a)
+                return true;
     return previous(g, b) == a || is_earlier(g, g->ver_txn[a], g->ver_txn[b]) ||
            g->ver_txn[a] == HF_NONE;
 }
@@ -75,7 +81,7 @@ static bool is_just_before(const hf_graph *g, uint32_t a, uint32_t b)
 /* Is version a of the key certainly before version b? */
 static bool is_before(const hf_graph *g, uint32_t a, uint32_t b)
 {
-    if (g->total)
+    if (g->total || !g->open_key[g->h->op_key[g->ver_op[b]]])
         return a < b;
     for (; b != HF_NONE && b != a; b = g->prev[b])
         if (is_just_before(g, a, b))
@@ -163,6 +169,16 @@ static bool find_missed(const hf_graph *g, hf_txn_id t3, hf_txn_id t2,
     return false;
 }
 
+/* Was this source of t3 looked at?  From now on it was. */
+static bool is_known(sight *s, hf_txn_id t2, hf_txn_id t3)
+{
+    bool before = s->met[t2] == t3;
+
+    s->met[t2] = t3;
+    return before;
+}
+
+/* The first read from t2 has most behind it, so it is the one to look at. */
 static bool look_at_sources(sight *s, hf_txn_id t3)
 {
     const hf_graph *g = s->g;
@@ -175,8 +191,11 @@ static bool look_at_sources(sight *s, hf_txn_id t3)
         uint32_t source = source_role(g, o), ver;
         hf_op_id read;
 
-        if (source == HF_NONE || g->ver_txn[source] == HF_NONE)
+        if (source == HF_NONE || g->ver_txn[source] == HF_NONE ||
+            is_known(s, g->ver_txn[source], t3))
             continue;
+        if (hf_graph_spent(s->r->g))
+            return false;
         if (find_missed(g, t3, g->ver_txn[source],
                         any ? h->op_first[t3] : o + 1, &read, &ver)) {
             hf_edge way = wr_edge(g, t3, o);
@@ -269,8 +288,10 @@ static void remember(sight *s, hf_txn_id t, uint32_t place)
                 hf_vec_push(&s->written, (change){h->op_key[o], place,
                                                   s->wrote[h->op_key[o]]});
         }
-        if (source == HF_NONE || (t2 = g->ver_txn[source]) == HF_NONE)
+        if (source == HF_NONE || (t2 = g->ver_txn[source]) == HF_NONE ||
+            s->learned[t2] == t)
             continue;
+        s->learned[t2] = t;
         for (hf_op_id w = h->op_first[t2]; w < h->op_first[t2 + 1]; w++) {
             known k = {g->op_role[w] / 2, t, o};
 
@@ -351,8 +372,11 @@ static bool look_at_others(sight *s, hf_txn_id t3)
     for (hf_op_id o = h->op_first[t3]; o < h->op_first[t3 + 1]; o++) {
         uint32_t source = source_role(g, o);
 
-        if (source == HF_NONE || g->ver_txn[source] == HF_NONE)
+        if (source == HF_NONE || g->ver_txn[source] == HF_NONE ||
+            is_known(s, g->ver_txn[source], t3))
             continue;
+        if (hf_graph_spent(s->r->g))
+            return false;
         for (hf_op_id r = h->op_first[t3]; r < h->op_first[t3 + 1]; r++)
             if (source_role(g, r) != HF_NONE && look_through(s, t3, o, r))
                 return true;
@@ -361,6 +385,11 @@ static bool look_at_others(sight *s, hf_txn_id t3)
 }
 
 /* ---- all ----------------------------------------------------------------- */
+
+static void forget_met(sight *s)
+{
+    memset(s->met, 0xff, ((size_t)s->g->h->n_txns + 1) * sizeof(*s->met));
+}
 
 static void prepare(sight *s)
 {
@@ -373,6 +402,11 @@ static void prepare(sight *s)
     memset(s->wrote_of, 0xff, n * sizeof(*s->wrote_of));
     memset(s->saw_of, 0xff, n * sizeof(*s->saw_of));
     s->place = HF_NEW_ZEROED(uint32_t, (size_t)s->g->h->n_txns + 1);
+    s->met = HF_NEW_ARRAY(hf_txn_id, (size_t)s->g->h->n_txns + 1);
+    forget_met(s);
+    s->learned = HF_NEW_ARRAY(hf_txn_id, (size_t)s->g->h->n_txns + 1);
+    memset(s->learned, 0xff,
+           ((size_t)s->g->h->n_txns + 1) * sizeof(*s->learned));
 }
 
 static void release(sight *s)
@@ -382,6 +416,8 @@ static void release(sight *s)
     hf_free(s->wrote_of);
     hf_free(s->saw_of);
     hf_free(s->place);
+    hf_free(s->met);
+    hf_free(s->learned);
     hf_vec_release(&s->written);
     hf_vec_release(&s->seen);
 }
@@ -421,6 +457,7 @@ void hf_report_weak(hf_graph_report *r, const hf_walk *walk)
             qsort(s.written.at, s.written.n, sizeof(change), by_key_and_place);
         if (s.seen.n > 0)
             qsort(s.seen.at, s.seen.n, sizeof(change), by_key_and_place);
+        forget_met(&s);
         for (hf_txn_id t = 0; t < r->g->h->n_txns; t++) {
             if (walk->component[t] != HF_NONE)
                 (void)look_at_others(&s, t);

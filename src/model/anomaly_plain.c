@@ -89,7 +89,7 @@ const hf_anomaly_info hf_anomaly_plain[HF_ANOMALY_PLAIN_COUNT] = {
         .aliases = HF_NAMES("duplicate elements", "duplicate value"),
         .forbidden_at = HF_LEVELS(HF_READ_UNCOMMITTED),
         .partly_at = HF_NO_LEVELS,
-        .summary = "a value that was promised to be unique was installed twice",
+        .summary = "a value that can be there only once was installed twice",
         .meaning =
             "The workload promises that no value is written twice to one key, "
             "yet two writes install the same one, or a list contains an "

@@ -454,8 +454,8 @@ static void print_valid(const page *p, const hf_witness *w)
     print_order(p, w);
     if (w->n_sources > 0)
         hf_out_format(p->out,
-                      "  %" PRIu32 " reads of values that were written more "
-                      "than once are settled in the witness\n",
+                      "  reads of values that were written more than once, "
+                      "settled in the witness: %" PRIu32 "\n",
                       w->n_sources);
 }
 
