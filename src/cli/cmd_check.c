@@ -421,7 +421,7 @@ static const hf_option options[] = {
      .offset = offsetof(hf_check_settings, dot),
      .summary = "write the evidence as a graph for Graphviz",
      .detail = "In the DOT language: \"dot -Tsvg FILE\" draws it. - is "
-               "standard output.",
+               "standard output. For one file and one level.",
      .example = "--dot cycle.dot",
      .completes_files = true},
     {.name = "max",

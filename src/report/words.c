@@ -312,6 +312,39 @@ static void print_writer(const hf_history *h, hf_txn_id t, hf_op_id op,
     }
 }
 
+/* The value that t last wrote to the key, HF_NONE if none. */
+static hf_value_id last_written(const hf_history *h, hf_txn_id t, hf_key_id key)
+{
+    for (hf_op_id o = h->op_first[t + 1]; o-- > h->op_first[t];)
+        if (h->op_key[o] == key && hf_op_kind_of(h, o) != HF_OP_INCREMENT &&
+            hf_op_installs(hf_op_kind_of(h, o)))
+            return h->op_value[o];
+    return HF_NONE;
+}
+
+/* Does the certificate put another version between the one the edge starts
+ * from and the one it leads to? */
+static bool skips_versions(const hf_history *h, const hf_edge *e)
+{
+    const hf_certificate *c = &h->cert;
+    uint64_t at, end;
+
+    if (!c->order_first)
+        return false;
+    at = c->order_first[e->key];
+    end = c->order_first[e->key + 1];
+    while (at < end && c->order_txn[at] != e->to)
+        at++;
+    if (at == end)
+        return false;
+    if (e->kind == HF_EDGE_WW)
+        return at > c->order_first[e->key] && c->order_txn[at - 1] != e->from;
+    if (e->from_op == HF_NONE || at == c->order_first[e->key])
+        return false;
+    return hf_value_seen(h, e->from_op, e->key) !=
+           last_written(h, c->order_txn[at - 1], e->key);
+}
+
 /* What the write `op` of transaction t does to the version just spoken of. */
 static void print_overwrite(const hf_history *h, const hf_edge *e, hf_out *out)
 {
@@ -327,6 +360,12 @@ static void print_overwrite(const hf_history *h, const hf_edge *e, hf_out *out)
                kind == HF_OP_INCREMENT) {
         hf_out_text(out, ", before ");
         print_writer(h, e->to, e->to_op, e->key, out);
+    } else if (kind == HF_OP_WRITE && e->to_op != HF_NONE &&
+               skips_versions(h, e)) {
+        hf_out_text(out, ", an older version than ");
+        hf_key_is_print(h, e->key, h->op_value[e->to_op], out);
+        hf_out_text(out, " of ");
+        hf_txn_print(h, e->to, out);
     } else {
         hf_out_text(out, ", which ");
         hf_txn_print(h, e->to, out);
