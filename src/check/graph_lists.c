@@ -372,7 +372,11 @@ bool hf_graph_ends_with_own(const hf_graph *g, hf_txn_id t, hf_op_id op)
             continue;
         if (v == HF_NONE || hf_list_last(h, v) != h->op_value[o])
             return false;
-        v = hf_list_parent(h, v);
+        /* what did not happen may stand in between */
+        do
+            v = hf_list_parent(h, v);
+        while (v != HF_NONE &&
+               kind_of(g, hf_list_last(h, v)) == ELEMENT_ABORTED);
     }
     return true;
 }
