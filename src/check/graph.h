@@ -183,6 +183,16 @@ static inline hf_value_id hf_graph_written(const hf_history *h, hf_op_id op)
                : h->op_value[op];
 }
 
+/* The version that operation o reads from others; HF_NONE: none. */
+static inline uint32_t hf_graph_source(const hf_graph *g, hf_op_id o)
+{
+    if (g->op_source && g->op_source[o] != HF_NONE)
+        return g->op_source[o] / 2;
+    if (g->op_role[o] != HF_NONE && !(g->op_role[o] & 1u))
+        return g->op_role[o] / 2;
+    return HF_NONE;
+}
+
 /* Versions, what reads mean, which keys are one chain; then the rest.  False
  * if the budget ran out. */
 bool hf_graph_build_facts(hf_graph *g);

@@ -271,10 +271,8 @@ static void assume_reads(assumer *a)
 
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-            uint32_t read = touched(g, o, true), mine;
+            uint32_t read = hf_graph_source(g, o), mine;
 
-            if (read == HF_NONE && !(g->op_role[o] & 1u))
-                read = g->op_role[o] / 2;
             if (read == HF_NONE)
                 continue;
             mine = hf_graph_version_of(g, t, h->op_key[o]);

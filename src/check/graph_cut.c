@@ -149,15 +149,6 @@ static int by_version(const void *a, const void *b)
     return (x->ver > y->ver) - (x->ver < y->ver);
 }
 
-static uint32_t source_of(const hf_graph *g, hf_op_id o)
-{
-    if (g->op_source && g->op_source[o] != HF_NONE)
-        return g->op_source[o] / 2;
-    if (g->op_role[o] != HF_NONE && !(g->op_role[o] & 1u))
-        return g->op_role[o] / 2;
-    return HF_NONE;
-}
-
 static uint32_t written_by(const hf_graph *g, hf_op_id o)
 {
     return g->op_role[o] != HF_NONE && (g->op_role[o] & 1u) ? g->op_role[o] / 2
@@ -175,7 +166,7 @@ static void collect_touched(cut *c)
         hf_txn_id t = c->txns.at[i];
 
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-            uint32_t read = source_of(g, o), write = written_by(g, o);
+            uint32_t read = hf_graph_source(g, o), write = written_by(g, o);
 
             if (read != HF_NONE && is_chain(c, h->op_key[o]))
                 hf_vec_push(&c->touched, (touch){read, h->op_key[o]});
@@ -224,7 +215,7 @@ static void cut_versions(cut *c, uint32_t base)
         hf_txn_id t = c->txns.at[v];
 
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-            uint32_t read = source_of(g, o), write = written_by(g, o), at;
+            uint32_t read = hf_graph_source(g, o), write = written_by(g, o), at;
             hf_key_id key = h->op_key[o];
 
             if (read != HF_NONE && is_chain(c, key) &&
@@ -366,9 +357,7 @@ static uint32_t version_before(const hf_graph *g, const hf_edge *e)
 {
     if (e->kind == HF_EDGE_WW)
         return hf_graph_version_of(g, e->from, e->key);
-    if (g->op_source && g->op_source[e->from_op] != HF_NONE)
-        return g->op_source[e->from_op] / 2;
-    return g->op_role[e->from_op] / 2;
+    return hf_graph_source(g, e->from_op);
 }
 
 /* t comes after `first` in session order or real time, where they count. */

@@ -89,20 +89,11 @@ static bool is_before(const hf_graph *g, uint32_t a, uint32_t b)
     return false;
 }
 
-static uint32_t source_role(const hf_graph *g, hf_op_id o)
-{
-    if (g->op_source && g->op_source[o] != HF_NONE)
-        return g->op_source[o] / 2;
-    if (g->op_role[o] != HF_NONE && !(g->op_role[o] & 1u))
-        return g->op_role[o] / 2;
-    return HF_NONE;
-}
-
 /* ---- evidence ------------------------------------------------------------ */
 
 static hf_edge wr_edge(const hf_graph *g, hf_txn_id reader, hf_op_id read)
 {
-    uint32_t ver = source_role(g, read);
+    uint32_t ver = hf_graph_source(g, read);
 
     return (hf_edge){HF_EDGE_WR,         g->ver_txn[ver], reader,
                      g->h->op_key[read], g->ver_op[ver],  read};
@@ -120,7 +111,7 @@ static void report(sight *s, hf_txn_id t3, hf_op_id read, uint32_t ver,
 {
     const hf_graph *g = s->g;
     hf_key_id key = g->h->op_key[read];
-    uint32_t first = source_role(g, read), steps = 0, at = ver;
+    uint32_t first = hf_graph_source(g, read), steps = 0, at = ver;
     bool far = g->total ? !(g->key_use[key] & HF_USE_PATH)
                         : g->key_use[key] & HF_USE_LIST;
     hf_edge *e;
@@ -157,7 +148,7 @@ static bool find_missed(const hf_graph *g, hf_txn_id t3, hf_txn_id t2,
             uint32_t read;
 
             if (h->op_key[o] != h->op_key[w] ||
-                (read = source_role(g, o)) == HF_NONE)
+                (read = hf_graph_source(g, o)) == HF_NONE)
                 continue;
             if (is_before(g, read, ver / 2)) {
                 *ret_read = o;
@@ -188,7 +179,7 @@ static bool look_at_sources(sight *s, hf_txn_id t3)
     if (!(s->axiom & (HF_AXIOM_WR | HF_AXIOM_EARLIER_READ)))
         return false;
     for (hf_op_id o = h->op_first[t3]; o < h->op_first[t3 + 1]; o++) {
-        uint32_t source = source_role(g, o), ver;
+        uint32_t source = hf_graph_source(g, o), ver;
         hf_op_id read;
 
         if (source == HF_NONE || g->ver_txn[source] == HF_NONE ||
@@ -245,7 +236,7 @@ static bool look_at_known(sight *s, hf_txn_id t3, const known *all,
     hf_session_id who = h->txn_session[t3];
 
     for (hf_op_id o = h->op_first[t3]; o < h->op_first[t3 + 1]; o++) {
-        uint32_t read = source_role(s->g, o);
+        uint32_t read = hf_graph_source(s->g, o);
         hf_key_id key = h->op_key[o];
         hf_edge way[3];
 
@@ -277,7 +268,7 @@ static void remember(sight *s, hf_txn_id t, uint32_t place)
     hf_session_id who = h->txn_session[t];
 
     for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-        uint32_t role = g->op_role[o], source = source_role(g, o);
+        uint32_t role = g->op_role[o], source = hf_graph_source(g, o);
         hf_txn_id t2;
 
         if (role != HF_NONE && (role & 1u)) {
@@ -344,8 +335,8 @@ static const known *look_up(const sight *s, const change *list, size_t n,
 static bool look_through(sight *s, hf_txn_id t3, hf_op_id o, hf_op_id read)
 {
     const hf_graph *g = s->g;
-    uint32_t version = source_role(g, read);
-    hf_txn_id other = g->ver_txn[source_role(g, o)];
+    uint32_t version = hf_graph_source(g, read);
+    hf_txn_id other = g->ver_txn[hf_graph_source(g, o)];
     hf_key_id key = g->h->op_key[read];
     hf_edge way[4];
     const known *k;
@@ -370,7 +361,7 @@ static bool look_at_others(sight *s, hf_txn_id t3)
     const hf_history *h = g->h;
 
     for (hf_op_id o = h->op_first[t3]; o < h->op_first[t3 + 1]; o++) {
-        uint32_t source = source_role(g, o);
+        uint32_t source = hf_graph_source(g, o);
 
         if (source == HF_NONE || g->ver_txn[source] == HF_NONE ||
             is_known(s, g->ver_txn[source], t3))
@@ -378,7 +369,7 @@ static bool look_at_others(sight *s, hf_txn_id t3)
         if (hf_graph_spent(s->r->g))
             return false;
         for (hf_op_id r = h->op_first[t3]; r < h->op_first[t3 + 1]; r++)
-            if (source_role(g, r) != HF_NONE && look_through(s, t3, o, r))
+            if (hf_graph_source(g, r) != HF_NONE && look_through(s, t3, o, r))
                 return true;
     }
     return false;
