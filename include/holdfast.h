@@ -244,6 +244,9 @@ typedef struct hf_predicate_in {
     const hf_version_ref *results; /* rows returned or changed */
     uint32_t n_results;
     hf_scalar result; /* of an aggregate; has_result_set says it is known */
+    /* Instead of a version set: HF_INT, a time of the database's clock, or
+     * HF_TEXT, "xmin:xmax:xid,xid" with the labels of transactions. */
+    hf_scalar snapshot;
 } hf_predicate_in;
 
 typedef struct hf_sql_in {

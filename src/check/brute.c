@@ -8,6 +8,9 @@
  * An invalid history is explained by, in this order, operations that show an
  * anomaly without a cycle; a cycle of edges that every world has; or, where
  * neither is there, transactions that are invalid by themselves.
+ *
+ * Version sets that were recorded as snapshots are written out first; the
+ * rest of the engine knows nothing of snapshots.
  */
 #include "check/brute_engine.h"
 
@@ -16,6 +19,7 @@
 
 #include "base/error.h"
 #include "check/brute.h"
+#include "history/snapshot.h"
 
 static void set_reason(hf_result *r, const char *text)
 {
@@ -30,6 +34,15 @@ static uint32_t count_nodes(const hf_history *h)
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         n += h->txn_outcome[t] != HF_ABORTED;
     return n;
+}
+
+static bool has_snapshots(const hf_history *h)
+{
+    for (hf_op_id op = 0; h->n_extra > 0 && op < h->n_ops; op++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, op)) &&
+            hf_op_predicate(h, op).snapshot != HF_SNAPSHOT_NONE)
+            return true;
+    return false;
 }
 
 /* ---- cores -------------------------------------------------------------- */
@@ -56,14 +69,19 @@ static bool is_invalid_core(const hf_history *h, const uint8_t *kept,
 bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
                       hf_level level, hf_budget *budget)
 {
-    uint8_t *kept = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
+    uint8_t *kept;
+    hf_history *plain;
     uint64_t worlds = 0;
     bool invalid;
 
+    if (n > HF_BRUTE_NODES)
+        return false;
+    kept = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
+    plain = has_snapshots(h) ? hf_snapshots_expand(h) : NULL;
     for (uint32_t i = 0; i < n; i++)
         kept[txns[i]] = 1;
-    invalid =
-        n <= HF_BRUTE_NODES && is_invalid_core(h, kept, level, budget, &worlds);
+    invalid = is_invalid_core(plain ? plain : h, kept, level, budget, &worlds);
+    hf_snapshots_collapse(plain);
     hf_free(kept);
     return invalid;
 }
@@ -148,37 +166,56 @@ static void judge(const hf_brute_case *c, hf_level level, hf_budget *budget,
     hf_brute_search_release(&s);
 }
 
+static void too_many(hf_result *r, uint32_t n)
+{
+    char text[96];
+
+    snprintf(text, sizeof(text),
+             "engine brute judges at most %u transactions, this history has "
+             "%lu",
+             HF_BRUTE_NODES, (unsigned long)n);
+    set_reason(r, text);
+}
+
+/* h has no snapshots, and not too many transactions. */
+static hf_status check_plain(const hf_history *h,
+                             const hf_check_options *options, hf_budget *budget,
+                             hf_result *r, hf_error *err)
+{
+    hf_brute_case c;
+    hf_status st = hf_brute_case_init(&c, h, NULL, err);
+
+    if (st != HF_OK)
+        return st;
+    judge(&c, r->level, budget, r);
+    if (options && options->assume && r->verdict == HF_VALID) {
+        set_reason(r, "engine brute knows nothing of assumptions");
+        r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
+    }
+    hf_brute_case_release(&c);
+    return HF_OK;
+}
+
 hf_status hf_brute_check(const hf_history *h, hf_level level,
                          const hf_check_options *options, hf_budget *budget,
                          hf_result **ret, hf_error *err)
 {
     uint32_t n = count_nodes(h);
     uint64_t start = hf_clock_ns();
-    hf_brute_case c;
-    hf_result *r;
+    hf_result *r = hf_result_new(level, "brute");
+    hf_status st = HF_OK;
 
-    if (n <= HF_BRUTE_NODES) {
-        hf_status st = hf_brute_case_init(&c, h, NULL, err);
-
-        if (st != HF_OK)
-            return st;
-    }
-    r = hf_result_new(level, "brute");
     if (n > HF_BRUTE_NODES) {
-        char text[96];
-
-        snprintf(text, sizeof(text),
-                 "engine brute judges at most %u transactions, this history "
-                 "has %lu",
-                 HF_BRUTE_NODES, (unsigned long)n);
-        set_reason(r, text);
+        too_many(r, n);
     } else {
-        judge(&c, level, budget, r);
-        if (options && options->assume && r->verdict == HF_VALID) {
-            set_reason(r, "engine brute knows nothing of assumptions");
-            r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
-        }
-        hf_brute_case_release(&c);
+        hf_history *plain = has_snapshots(h) ? hf_snapshots_expand(h) : NULL;
+
+        st = check_plain(plain ? plain : h, options, budget, r, err);
+        hf_snapshots_collapse(plain);
+    }
+    if (st != HF_OK) {
+        hf_result_free(r);
+        return st;
     }
     r->seconds = (double)(hf_clock_ns() - start) / 1e9;
     *ret = r;

@@ -180,33 +180,52 @@ static void look_at_phantoms(finder *f)
 
 /* ---- two transactions --------------------------------------------------- */
 
+/* The version that a read with one candidate comes from, numbered: the writes
+ * first, then the initial versions of the keys. */
+static uint32_t version_read(const hf_brute_case *c, const hf_brute_read *r)
+{
+    return r->only_write != HF_NONE ? r->only_write
+                                    : (uint32_t)c->writes.n + r->key;
+}
+
+/* Does r read the installed version of one that happened, and its transaction
+ * write the key as well? */
+static bool is_update(const finder *f, const hf_brute_read *r)
+{
+    const hf_brute_write *w = NULL;
+
+    if (r->only_write != HF_NONE)
+        w = write_at(f, r->only_write);
+    return is_sure(f, r->node) && r->item && r->n_candidates == 1 &&
+           r->own_before == 0 && (f->c->keys[r->key].writers >> r->node & 1u) &&
+           !(w && (w->node == r->node || !w->last || !is_sure(f, w->node)));
+}
+
 /* Two that read one version of a key and both write it.  One finding for a
  * version and a later transaction. */
 static void look_at_lost_updates(finder *f)
 {
     const hf_brute_case *c = f->c;
-    uint32_t *first = HF_NEW_ARRAY(uint32_t, c->h->n_values + 1u);
-    uint8_t *told = HF_NEW_ZEROED(uint8_t, c->h->n_values + 1u);
+    size_t n = c->writes.n + c->h->n_keys + 1u;
+    uint32_t *first = HF_NEW_ARRAY(uint32_t, n);
+    uint8_t *told = HF_NEW_ZEROED(uint8_t, n);
 
-    memset(first, 0xff, (c->h->n_values + 1u) * sizeof(*first));
+    memset(first, 0xff, n * sizeof(*first));
     for (uint32_t i = 0; i < c->reads.n; i++) {
         const hf_brute_read *r = &c->reads.at[i], *p;
-        const hf_brute_write *w = NULL;
+        uint32_t v;
 
-        if (r->only_write != HF_NONE)
-            w = write_at(f, r->only_write);
-        if (!is_sure(f, r->node) || !r->item || r->n_candidates != 1 ||
-            r->own_before > 0 || !(c->keys[r->key].writers >> r->node & 1u) ||
-            (w && (w->node == r->node || !w->last || !is_sure(f, w->node))))
+        if (!is_update(f, r))
             continue;
-        if (first[r->value] == HF_NONE) {
-            first[r->value] = i;
-            told[r->value] = (uint8_t)(1u << r->node);
+        v = version_read(c, r);
+        if (first[v] == HF_NONE) {
+            first[v] = i;
+            told[v] = (uint8_t)(1u << r->node);
         }
-        if (told[r->value] >> r->node & 1u)
-            continue;
-        told[r->value] |= (uint8_t)(1u << r->node);
-        p = &c->reads.at[first[r->value]];
+        p = &c->reads.at[first[v]];
+        if ((told[v] >> r->node & 1u) || p->value != r->value)
+            continue; /* two lists may end in one element */
+        told[v] |= (uint8_t)(1u << r->node);
         report(f, HF_LOST_UPDATE, 4,
                (hf_op_id[]){p->op, last_write(f, p->key, p->node), r->op,
                             last_write(f, r->key, r->node)});

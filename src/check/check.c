@@ -3,14 +3,41 @@
 
 #include "check/brute_engine.h"
 #include "check/graph_engine.h"
+#include "check/replay_engine.h"
+
+static bool has_predicates(const hf_history *h)
+{
+    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, o)))
+            return true;
+    return false;
+}
+
+static bool has_items_only(const hf_history *h)
+{
+    return !has_predicates(h);
+}
+
+/* Its invalid speaks of one order only. */
+static bool only_if_asked(const hf_history *h)
+{
+    (void)h;
+    return false;
+}
 
 static const hf_engine engines[] = {
     {"graph",
      "dependency graphs, at any size, where versions have a known order",
-     hf_graph_check},
+     hf_graph_check, has_items_only},
+    {"certificate",
+     "the same with predicates: version orders and version sets are recorded",
+     hf_certificate_engine, has_predicates},
+    {"replay",
+     "the expected order of transactions, executed: serial order, commits",
+     hf_replay_check, only_if_asked},
     {"brute",
      "the definition of every level by enumeration, up to 8 transactions",
-     hf_brute_check},
+     hf_brute_check, NULL},
 };
 
 const hf_engine *hf_engine_at(unsigned index)
@@ -46,8 +73,11 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
         return engine->check(h, level, options, budget, ret, err);
     for (unsigned i = 0; hf_engine_at(i); i++) {
         hf_result *r = NULL;
-        hf_status st = engines[i].check(h, level, options, budget, &r, err);
+        hf_status st;
 
+        if (engines[i].suits && !engines[i].suits(h))
+            continue;
+        st = engines[i].check(h, level, options, budget, &r, err);
         if (st != HF_OK) {
             hf_result_free(kept);
             return st;

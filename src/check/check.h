@@ -8,12 +8,19 @@
 #include "base/budget.h"
 #include "history/history.h"
 #include "model/witness.h"
+#include "sql/sql.h"
 
 /* How to judge; all zero is the default. */
 typedef struct hf_check_options {
     unsigned assume;  /* HF_REST_*: what the user promises about the data */
     unsigned threads; /* 0: as many as the machine has */
     uint32_t most;    /* findings kept of each anomaly; 0: a default */
+    hf_sql_dialect dialect; /* of conditions */
+    /* conditions parsed before, of that dialect; NULL: none are kept */
+    hf_sql_cache *cache;
+    /* who is asked about conditions that we cannot judge; NULL: nobody */
+    const struct hf_sql_oracle_kind *oracle;
+    unsigned order; /* replay: one of HF_REST_EXPECTED; 0: as recorded */
 } hf_check_options;
 
 typedef struct hf_engine {
@@ -25,13 +32,16 @@ typedef struct hf_engine {
     hf_status (*check)(const hf_history *h, hf_level level,
                        const hf_check_options *options, hf_budget *budget,
                        hf_result **ret, hf_error *err);
+    /* Is it worth asking about this history, if the user leaves the choice
+     * to us?  NULL: always. */
+    bool (*suits)(const hf_history *h);
 } hf_engine;
 
 /* NULL after the last. */
 const hf_engine *hf_engine_at(unsigned index);
 const hf_engine *hf_engine_find(hf_str name);
 
-/* Asks the engine; NULL: each of the table in turn until one knows.  If none
+/* Asks the engine; NULL: each that suits in turn until one knows.  If none
  * does the first answer stays: the later ones are for smaller histories, and
  * say so. */
 HF_MUST_USE hf_status hf_engine_ask(const hf_engine *engine,

@@ -96,6 +96,8 @@ typedef struct hf_version_pair {
 } hf_version_pair;
 typedef HF_VEC(hf_version_pair) hf_version_pairs;
 
+typedef struct hf_pred hf_pred;
+
 typedef struct hf_graph {
     const hf_history *h;
     const hf_level_info *level;
@@ -150,6 +152,9 @@ typedef struct hf_graph {
     uint32_t n_times;
     hf_txn_id *time_txn;   /* in the order of their ends */
     uint32_t *time_before; /* per transaction: how many ended before */
+
+    bool predicates; /* they are judged (pred.h) */
+    hf_pred *pred;   /* NULL: not, or there are none */
 
     hf_places places[HF_G0];   /* by anomaly */
     uint64_t open_reads;       /* reads with several possible sources */
@@ -242,6 +247,10 @@ bool hf_graph_explain_torn(const hf_graph *g, hf_op_id read, hf_edge *ret,
 bool hf_graph_ends_with_own(const hf_graph *g, hf_txn_id t, hf_op_id op);
 /* graph_reads.c */
 bool hf_graph_take_reads(hf_graph *g);
+/* The version that operation op of t reads, if it returned value v of key and
+ * has no own write before it; notes what is wrong with it. */
+uint32_t hf_graph_take_value(hf_graph *g, hf_txn_id t, hf_op_id op,
+                             hf_key_id key, hf_value_id v);
 void hf_graph_link_readers(hf_graph *g);
 void hf_graph_lost_updates(hf_graph *g);
 /* graph_open.c */
@@ -260,9 +269,12 @@ void hf_graph_assume(hf_graph *g, hf_version_pairs *pairs);
 #define HF_WALK_WW (1u << HF_EDGE_WW)
 #define HF_WALK_WR (1u << HF_EDGE_WR)
 #define HF_WALK_RW (1u << HF_EDGE_RW)
+#define HF_WALK_PWR (1u << HF_EDGE_PWR)
+#define HF_WALK_PRW (1u << HF_EDGE_PRW)
 #define HF_WALK_SO (1u << HF_EDGE_SO)
 #define HF_WALK_RT (1u << HF_EDGE_RT)
-#define HF_WALK_W (HF_WALK_WW | HF_WALK_WR)
+#define HF_WALK_W (HF_WALK_WW | HF_WALK_WR | HF_WALK_PWR)
+#define HF_WALK_A (HF_WALK_RW | HF_WALK_PRW)
 
 typedef enum hf_walk_form {
     HF_WALK_PLAIN,    /* one node a transaction */
@@ -319,6 +331,9 @@ void hf_report_cycle(hf_graph_report *r, hf_anomaly anomaly,
                      const hf_edge *edges, uint32_t n);
 void hf_report_places(hf_graph_report *r);
 void hf_report_circles(hf_graph_report *r);
+/* Proves by enumeration that these few alone are impossible, and leaves out
+ * those that are not needed; the array is reordered. */
+void hf_report_core(hf_graph_report *r, hf_txn_id *core, uint32_t n);
 /* Cycles; only if nothing else was found, proofs by enumeration. */
 void hf_report_odd_lists(hf_graph_report *r);
 /* Verdict invalid, with all findings; there is at least one. */

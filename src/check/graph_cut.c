@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "check/cycle_name.h"
+#include "check/pred.h"
 #include "graph/labelled.h"
 
 #define SEARCH_STEPS 2000000u /* for one class in one component */
@@ -53,7 +54,7 @@ static unsigned rests_of(const hf_graph *g, const hf_edge *edges, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         hf_key_id key = edges[i].key;
 
-        if (edges[i].kind != HF_EDGE_WW && edges[i].kind != HF_EDGE_RW)
+        if (edges[i].kind == HF_EDGE_WR || key == HF_NONE)
             continue;
         if (g->key_use[key] & HF_USE_RANKED)
             rests |= HF_REST_ORDER;
@@ -316,6 +317,9 @@ static void cut_component(cut *c, const hf_txn_id *txns, uint32_t n)
         }
     }
     cut_versions(c, versions);
+    if (g->pred)
+        hf_pred_cut(g->pred, txns, n, c->walk->component, id, c->local,
+                    c->walk->mask, &c->graph);
     if (c->end_at)
         cut_times(c);
     if ((c->walk->mask & HF_WALK_SO) && g->session_prev)
@@ -380,7 +384,9 @@ static bool leads_to(const hf_graph *g, const hf_edge *e, hf_txn_id t)
 {
     uint32_t first, then, far;
 
-    if (e->kind != HF_EDGE_WW && e->kind != HF_EDGE_RW)
+    if ((e->kind != HF_EDGE_WW && e->kind != HF_EDGE_RW) ||
+        (e->kind == HF_EDGE_RW &&
+         hf_op_has_predicate(hf_op_kind_of(g->h, e->from_op))))
         return false;
     first = version_before(g, e);
     then = hf_graph_version_of(g, e->to, e->key);
@@ -408,6 +414,7 @@ static uint32_t contract(const hf_graph *g, hf_cycle_class class_, hf_edge *e,
         while (n > 2 &&
                (class_ != HF_CLASS_PREFIX || next.kind == HF_EDGE_WW ||
                 e[i].kind == HF_EDGE_RW) &&
+               (class_ != HF_CLASS_CAUSAL || next.kind == HF_EDGE_WW) &&
                leads_to(g, &e[i], next.to)) {
             hf_edge *gone = &e[(i + 1) % n];
             uint32_t at = (uint32_t)(gone - e);

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "check/graph.h"
+#include "check/pred.h"
 
 typedef struct engine {
     hf_graph g;
@@ -98,7 +99,7 @@ static bool walk(engine *e, unsigned mask, hf_walk_form form, bool report)
 static bool look_beyond(engine *e, unsigned mask)
 {
     const hf_level_info *level = e->g.level;
-    unsigned all = mask | HF_WALK_RW;
+    unsigned all = mask | HF_WALK_A;
 
     if (level->shape == HF_SHAPE_SINGLE)
         return walk(e, all, HF_WALK_SNAPSHOT, true);
@@ -106,15 +107,18 @@ static bool look_beyond(engine *e, unsigned mask)
         return walk(e, all, HF_WALK_PREFIX, true);
     if (!walk(e, all, HF_WALK_PLAIN, (level->axiom & HF_AXIOM_CAUSAL) != 0))
         return false;
-    if (!e->walk.acyclic && !(level->axiom & HF_AXIOM_CAUSAL))
+    if (!e->walk.acyclic && !(level->axiom & HF_AXIOM_CAUSAL)) {
         hf_report_weak(&e->report, &e->walk);
+        if (e->g.pred && e->report.found.n == 0)
+            hf_pred_report_weak(&e->report, &e->walk);
+    }
     return !e->g.stopped;
 }
 
 /* Levels between read-committed and snapshot isolation. */
 static bool judge_middle(engine *e, unsigned mask)
 {
-    if (!walk(e, mask | HF_WALK_RW, HF_WALK_PLAIN, false))
+    if (!walk(e, mask | HF_WALK_A, HF_WALK_PLAIN, false))
         return false;
     if (e->walk.acyclic)
         return true;
@@ -141,10 +145,11 @@ static bool judge_cycles(engine *e)
     case HF_SHAPE_W:
         return walk(e, mask, HF_WALK_PLAIN, true);
     case HF_SHAPE_ITEM:
-    case HF_SHAPE_SERIAL:
         return walk(e, mask | HF_WALK_RW, HF_WALK_PLAIN, true);
+    case HF_SHAPE_SERIAL:
+        return walk(e, mask | HF_WALK_A, HF_WALK_PLAIN, true);
     case HF_SHAPE_SNAPSHOT:
-        return walk(e, mask | HF_WALK_RW, HF_WALK_SNAPSHOT, true);
+        return walk(e, mask | HF_WALK_A, HF_WALK_SNAPSHOT, true);
     default:
         return judge_middle(e, mask);
     }
@@ -219,18 +224,29 @@ static uint32_t *order_with(engine *e, unsigned mask, const hf_txn_id *hint,
     return order;
 }
 
-/* Takes the order for that of all versions and asks again. */
-static bool try_completed(engine *e, const hf_txn_id *order, uint32_t n)
+static void clear_report(engine *e)
 {
-    hf_graph_complete(&e->g, order, n);
+    e->report.found.n = 0;
+    memset(e->report.count, 0, sizeof(e->report.count));
+    memset(e->report.at_least, 0, sizeof(e->report.at_least));
+}
+
+/* Every order is known now, or taken for known: valid? */
+static bool try_judged(engine *e)
+{
     if (!judge_cycles(e) || e->report.found.n > 0 || !e->walk.acyclic) {
-        e->report.found.n = 0;
-        memset(e->report.count, 0, sizeof(e->report.count));
-        memset(e->report.at_least, 0, sizeof(e->report.at_least));
+        clear_report(e);
         return false;
     }
     set_valid(e);
     return true;
+}
+
+/* Takes the order for that of all versions and asks again. */
+static bool try_completed(engine *e, const hf_txn_id *order, uint32_t n)
+{
+    hf_graph_complete(&e->g, order, n);
+    return try_judged(e);
 }
 
 /* A serial order that keeps every known edge. */
@@ -276,6 +292,39 @@ static bool complete(engine *e)
     return done;
 }
 
+/* The same with predicates, which have to be asked again: another order has
+ * other versions that change the matches. */
+static bool complete_with_predicates(engine *e)
+{
+    hf_graph *g = &e->g;
+    uint32_t n_hint = 0, n[2] = {0, 0};
+    hf_txn_id *hint;
+    uint32_t *order[2];
+    unsigned mask = HF_WALK_W | orders_mask(g->level);
+    bool done = false;
+
+    if (g->total || is_murky(g) || g->pred->undecided_before[0] ||
+        g->open_reads > 0 || g->options.assume || !e->walk.acyclic)
+        return false;
+    hint = guess_order(g, &n_hint);
+    if (!g->reads_matter)
+        mask = HF_WALK_WW;
+    order[0] = order_with(e, mask, hint, n_hint, &n[0]);
+    order[1] = order_with(e, mask, NULL, 0, &n[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        if (!done && !g->stopped && order[i]) {
+            hf_graph_complete(g, order[i], n[i]);
+            memset(g->open_key, 0, g->h->n_keys);
+            hf_pred_rebuild(g, false);
+            done = !g->stopped && !g->undecided[0] &&
+                   g->pred->conflicts.n == 0 && try_judged(e);
+        }
+        hf_free(order[i]);
+    }
+    hf_free(hint);
+    return done;
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 static bool is_undecided(const hf_graph *g)
@@ -289,6 +338,8 @@ static void settle(engine *e)
     char *missing;
 
     hf_report_odd_lists(&e->report);
+    if (g->pred && e->report.found.n == 0)
+        hf_pred_report_conflicts(&e->report);
     if (e->report.found.n > 0) {
         hf_report_deliver(&e->report, e->r);
         return;
@@ -298,12 +349,17 @@ static void settle(engine *e)
                        "and its transactions are too many to prove it");
         return;
     }
+    missing = hf_graph_missing(g, &e->r->arena);
     if (is_undecided(g)) {
-        set_unknown(e, g->undecided);
+        char reason[sizeof(g->undecided)];
+
+        memcpy(reason, g->undecided, sizeof(reason));
+        if (!g->pred || !complete_with_predicates(e))
+            set_unknown(e, reason);
         return;
     }
     if (g->options.assume && g->open_reads > 0) {
-        set_unknown(e, hf_graph_missing(g, &e->r->arena));
+        set_unknown(e, missing);
         return;
     }
     if (!e->walk.acyclic) {
@@ -315,8 +371,7 @@ static void settle(engine *e)
         set_valid(e);
         return;
     }
-    missing = hf_graph_missing(g, &e->r->arena);
-    if (!complete(e) && !g->stopped)
+    if (!(g->pred ? complete_with_predicates(e) : complete(e)) && !g->stopped)
         set_unknown(e, missing);
 }
 
@@ -328,7 +383,7 @@ static bool is_clean(const hf_graph *g)
             return false;
     return g->n_open_keys == 0 && g->open_reads == 0 && g->odd.n == 0 &&
            g->clashes.n == 0 && !g->undecided[0] && !is_murky(g) &&
-           g->options.assume == 0;
+           (!g->pred || g->pred->conflicts.n == 0) && g->options.assume == 0;
 }
 
 /* Every transaction is after those that ended before it began. */
@@ -374,7 +429,8 @@ static bool accept(engine *e, const hf_txn_id *order, uint32_t n)
 
     if (n != g->n_happened || !hf_graph_is_serial(g, order, n) ||
         (g->level->session_order && !keeps_sessions(g->h, order, n)) ||
-        (g->level->real_time && !keeps_time(g->h, order, n)))
+        (g->level->real_time && !keeps_time(g->h, order, n)) ||
+        (g->pred && !hf_pred_fits(g->pred, order, n)))
         return false;
     e->r->verdict = HF_VALID;
     w->kind = HF_WITNESS_SERIAL;
@@ -414,40 +470,82 @@ static bool accept_order(engine *e)
     return fine;
 }
 
+/* Are there predicate operations to be judged? */
+static bool has_predicates(const hf_history *h)
+{
+    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, o)))
+            return true;
+    return false;
+}
+
+/* A transaction of unknown outcome may change what a predicate depends on: if
+ * there are cycles, only those count that are there with or without it. */
+static bool judge_with_doubt(engine *e)
+{
+    hf_graph *g = &e->g;
+
+    if (!judge_cycles(e))
+        return false;
+    if (!g->pred || !g->pred->any_uncertain || e->report.found.n == 0)
+        return true;
+    clear_report(e);
+    hf_pred_rebuild(g, true);
+    if (g->stopped || !judge_cycles(e))
+        return false;
+    if (e->report.found.n == 0)
+        hf_graph_undecided(g, false,
+                           "there is a cycle, but it rests on a transaction of "
+                           "unknown outcome, or on an order of versions that "
+                           "only reads suggest");
+    return true;
+}
+
 static void judge(engine *e)
 {
     hf_graph *g = &e->g;
 
+    g->predicates = g->predicates && has_predicates(g->h);
     if (!hf_graph_build_facts(g))
         return;
-    if (g->level->shape != HF_SHAPE_SNAPSHOT && accept_order(e))
+    if (g->level->shape != HF_SHAPE_SNAPSHOT && !g->predicates &&
+        accept_order(e))
         return;
     hf_graph_sessions_and_time(g);
     if (g->level->shape == HF_SHAPE_SNAPSHOT && hf_graph_stamps(g, e->r))
         return;
     if (g->stopped || !hf_graph_build_edges(g))
         return;
+    if (g->predicates) {
+        if (!hf_pred_build(g) ||
+            (g->level->shape != HF_SHAPE_SNAPSHOT && accept_order(e)))
+            return;
+        hf_pred_link(g->pred);
+    }
     for (size_t i = 0; i < g->clashes.n; i += 2)
         hf_report_cycle(&e->report, HF_G0, g->clashes.at + i, 2);
-    if (!judge_cycles(e) && e->report.found.n == 0)
+    if (!judge_with_doubt(e) && e->report.found.n == 0)
         return;
     if (g->reads_matter && (!g->total || e->report.found.n > 0) &&
-        hf_level_forbids(g->level->level, HF_LOST_UPDATE))
+        hf_level_forbids(g->level->level, HF_LOST_UPDATE)) {
         hf_graph_lost_updates(g);
+        if (g->pred)
+            hf_pred_lost_updates(g->pred);
+    }
     hf_report_places(&e->report);
     hf_report_circles(&e->report);
     settle(e);
 }
 
-hf_status hf_graph_check(const hf_history *h, hf_level level,
-                         const hf_check_options *options, hf_budget *budget,
-                         hf_result **ret, hf_error *err)
+static void check(const hf_history *h, hf_level level,
+                  const hf_check_options *options, hf_budget *budget,
+                  bool predicates, hf_result **ret)
 {
     uint64_t start = hf_clock_ns();
     engine *e = HF_NEW(engine);
 
-    (void)err;
-    e->r = hf_result_new(level, "graph");
+    e->r = hf_result_new(level, predicates ? "certificate" : "graph");
+    e->g.predicates = predicates;
     e->g.h = h;
     e->g.level = hf_level_get(level);
     e->g.budget = budget;
@@ -467,7 +565,26 @@ hf_status hf_graph_check(const hf_history *h, hf_level level,
     *ret = e->r;
     hf_walk_release(&e->walk);
     hf_vec_release(&e->report.found);
+    hf_pred_free(e->g.pred);
     hf_graph_release(&e->g);
     hf_free(e);
+}
+
+hf_status hf_graph_check(const hf_history *h, hf_level level,
+                         const hf_check_options *options, hf_budget *budget,
+                         hf_result **ret, hf_error *err)
+{
+    (void)err;
+    check(h, level, options, budget, false, ret);
+    return HF_OK;
+}
+
+hf_status hf_certificate_engine(const hf_history *h, hf_level level,
+                                const hf_check_options *options,
+                                hf_budget *budget, hf_result **ret,
+                                hf_error *err)
+{
+    (void)err;
+    check(h, level, options, budget, true, ret);
     return HF_OK;
 }

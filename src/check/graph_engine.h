@@ -10,4 +10,10 @@ HF_MUST_USE hf_status hf_graph_check(const hf_history *h, hf_level level,
                                      hf_budget *budget, hf_result **ret,
                                      hf_error *err);
 
+/* The same with predicates. */
+hf_status hf_certificate_engine(const hf_history *h, hf_level level,
+                                const hf_check_options *options,
+                                hf_budget *budget, hf_result **ret,
+                                hf_error *err);
+
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "history/snapshot.h"
 
 #define KEPT_PLACES 100u /* of each anomaly, unless more are asked for */
 
@@ -54,22 +55,27 @@ uint32_t hf_graph_version_of(const hf_graph *g, hf_txn_id t, hf_key_id key)
 
 /* ---- kinds --------------------------------------------------------------- */
 
+static long long label_of(const hf_history *h, hf_op_id op)
+{
+    return hf_txn_label(h, hf_op_txn(h, op));
+}
+
 static void look_at_special(hf_graph *g, hf_op_id op)
 {
     const hf_history *h = g->h;
     hf_op_kind kind = hf_op_kind_of(h, op);
-    long long label = hf_txn_label(h, hf_op_txn(h, op));
 
     if (hf_op_has_predicate(kind)) {
-        hf_graph_undecided(g, true,
-                           "T%lld has a predicate operation, which engine "
-                           "graph does not judge",
-                           label);
+        if (!g->predicates)
+            hf_graph_undecided(g, true,
+                               "T%lld has a predicate operation, which engine "
+                               "graph does not judge",
+                               label_of(h, op));
     } else if (kind == HF_OP_SQL) {
         hf_graph_undecided(g, true,
                            "T%lld has a SQL statement, which engine graph "
                            "does not judge",
-                           label);
+                           label_of(h, op));
     } else {
         hf_increment inc = hf_op_increment(h, op);
 
@@ -195,6 +201,7 @@ typedef struct spread {
     uint8_t *list_met;
     uint8_t *blind; /* per key: written with values that are not known */
     HF_VEC(hf_txn_id) stack;
+    hf_snapshots *snapshots; /* NULL: there are none */
 } spread;
 
 #define MANY (HF_NONE - 1)
@@ -218,6 +225,86 @@ static bool own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op)
     return false;
 }
 
+static void meet_txn(spread *s, hf_txn_id t)
+{
+    if (s->g->happened[t] || s->g->h->txn_outcome[t] != HF_UNKNOWN_OUTCOME)
+        return;
+    s->g->happened[t] = 1;
+    hf_vec_push(&s->stack, t);
+}
+
+static bool own_key_before(const hf_history *h, hf_txn_id t, hf_op_id op,
+                           hf_key_id key)
+{
+    for (hf_op_id o = h->op_first[t]; o < op; o++)
+        if (h->op_key[o] == key && hf_graph_writes(h, o))
+            return true;
+    return false;
+}
+
+static bool lists_key(const hf_history *h, const hf_predicate *p, hf_key_id key)
+{
+    for (uint32_t i = 0; i < p->n_versions; i++)
+        if (h->value_key[p->versions[i].value] == key)
+            return true;
+    return p->snapshot != HF_SNAPSHOT_NONE &&
+           (h->key_table ? h->key_table[key] : HF_NONE) == p->table;
+}
+
+static void meet_refs(spread *s, hf_txn_id t, hf_op_id op,
+                      const hf_version_ref *refs, uint32_t n)
+{
+    const hf_history *h = s->g->h;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_key_id key = h->value_key[refs[i].value];
+
+        if (refs[i].writer == HF_WRITER_INITIAL ||
+            own_key_before(h, t, op, key))
+            continue;
+        if (refs[i].writer != HF_NONE)
+            meet_txn(s, refs[i].writer);
+        else if (!s->blind[key] &&
+                 !hf_value_is_initial(h, key, refs[i].value) &&
+                 h->value_type[refs[i].value] != HF_LIST)
+            meet(s, refs[i].value);
+    }
+}
+
+/* The versions that a snapshot holds; false if that is not known. */
+static bool meet_snapshot(spread *s, hf_txn_id t, hf_op_id op,
+                          hf_string_id table)
+{
+    const hf_key_id *keys = NULL;
+    uint32_t n = hf_snapshot_keys(s->snapshots, table, &keys);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (hf_snapshot_version(s->snapshots, t, op, keys[i]) == HF_NONE)
+            return false;
+    for (uint32_t i = 0; i < n; i++) {
+        hf_op_id w = hf_snapshot_version(s->snapshots, t, op, keys[i]);
+
+        if (w != HF_WRITER_INITIAL)
+            meet_txn(s, hf_op_txn(s->g->h, w));
+    }
+    return true;
+}
+
+/* What a predicate operation looked at, and rows that it did not list. */
+static void meet_predicate(spread *s, hf_txn_id t, hf_op_id op)
+{
+    const hf_history *h = s->g->h;
+    hf_predicate p = hf_op_predicate(h, op);
+
+    meet_refs(s, t, op, p.versions, p.n_versions);
+    if (p.snapshot != HF_SNAPSHOT_NONE && !meet_snapshot(s, t, op, p.table))
+        p.snapshot = HF_SNAPSHOT_NONE;
+    for (uint32_t i = 0; hf_op_kind_of(h, op) < HF_OP_MIN && i < p.n_results;
+         i++)
+        if (!lists_key(h, &p, h->value_key[p.results[i].value]))
+            meet_refs(s, t, op, &p.results[i], 1);
+}
+
 static void meet_sources(spread *s, hf_txn_id t)
 {
     const hf_history *h = s->g->h;
@@ -228,6 +315,10 @@ static void meet_sources(spread *s, hf_txn_id t)
 
         if (h->op_kind[o] & HF_OP_FAILED)
             continue;
+        if (s->g->predicates && hf_op_has_predicate(kind)) {
+            meet_predicate(s, t, o);
+            continue;
+        }
         if (kind == HF_OP_INCREMENT)
             v = hf_op_increment(h, o).before;
         else if (!hf_op_reads_item(kind))
@@ -257,6 +348,8 @@ static void spread_happened(hf_graph *g)
     memset(s.writer, 0xff, h->n_values * sizeof(*s.writer));
     s.list_met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
     s.blind = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
+    if (g->predicates)
+        s.snapshots = hf_snapshots_new(h);
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
             hf_value_id v;
@@ -283,6 +376,7 @@ static void spread_happened(hf_graph *g)
     hf_free(s.writer);
     hf_free(s.list_met);
     hf_free(s.blind);
+    hf_snapshots_free(s.snapshots);
 }
 
 static void find_happened(hf_graph *g)

@@ -298,11 +298,14 @@ char *hf_graph_missing(const hf_graph *g, hf_arena *arena)
 
         hf_out_format(&out,
                       "%s%" PRIu64 " %s could come from several writes of "
-                      "the same value, the first of T%" PRId64 " from ",
+                      "the same value, the first of T%" PRId64,
                       out.n ? "; " : "", g->open_reads,
                       g->open_reads == 1 ? "read" : "reads",
                       hf_txn_label(g->h, hf_op_txn(g->h, op)));
-        print_key(g->h, g->h->op_key[op], &out);
+        if (g->h->op_key[op] != HF_NONE) {
+            hf_out_text(&out, " from ");
+            print_key(g->h, g->h->op_key[op], &out);
+        }
         hf_out_text(&out, "; unique values would decide it");
     }
     if (out.n == 0)

@@ -145,6 +145,17 @@ static inline uint32_t source_of(reader *r, hf_op_id op, hf_key_id key,
     return HF_NONE;
 }
 
+uint32_t hf_graph_take_value(hf_graph *g, hf_txn_id t, hf_op_id op,
+                             hf_key_id key, hf_value_id v)
+{
+    reader r = {.g = g,
+                .t = t,
+                .first = g->h->op_first[t],
+                .end = g->h->op_first[t + 1]};
+
+    return source_of(&r, op, key, v);
+}
+
 /* A list that has elements to begin with: not judged further. */
 static bool has_initial_list(const hf_history *h, hf_key_id key)
 {

@@ -106,9 +106,7 @@ static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
     return n;
 }
 
-/* Proves by enumeration that these alone are impossible, and leaves out
- * those that are not needed. */
-static void report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
+void hf_report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
 {
     const hf_graph *g = p->g;
     hf_level level = g->level->level;
@@ -150,9 +148,9 @@ static void report_few(hf_graph_report *p, hf_op_id read, hf_txn_id torn)
         core[n++] = torn;
     if (last != HF_NONE && !core_has(core, n, hf_op_txn(h, last)))
         core[n++] = hf_op_txn(h, last);
-    report_core(p, core, n);
+    hf_report_core(p, core, n);
     if (p->found.n == 0)
-        report_core(p, core, core_of(p->g, read, core));
+        hf_report_core(p, core, core_of(p->g, read, core));
 }
 
 void hf_report_odd_lists(hf_graph_report *p)

@@ -263,7 +263,7 @@ static bool is_clean(const hf_graph *g)
     return g->places[HF_OUTSIDE_SNAPSHOT].count == 0 &&
            g->places[HF_CONCURRENT_WRITE].count == 0 && g->open_reads == 0 &&
            g->odd.n == 0 && g->clashes.n == 0 && !g->undecided[0] &&
-           !(g->options.assume & HF_REST_ASSUMABLE);
+           !g->predicates && !(g->options.assume & HF_REST_ASSUMABLE);
 }
 
 bool hf_graph_stamps(hf_graph *g, hf_result *r)

@@ -10,7 +10,8 @@
  * algorithm is run over the same edges for the components.
  *
  * Nodes are transactions (or starts 2t and commits 2t + 1), then one for each
- * end in real time, then one for each group (graph_open.c).
+ * end in real time, then one for each group (graph_open.c), then those of
+ * chains of predicates (pred_timed.c).
  *
  * O(nodes + edges); a version with r readers and several children costs r
  * once, thanks to groups.
@@ -19,11 +20,14 @@
 
 #include <string.h>
 
+#include "check/pred.h"
+
 typedef struct frame {
     uint32_t node;
     uint32_t op;   /* the next operation to look at */
     uint32_t link; /* how far in that operation */
     uint32_t sub;  /* ... and in the readers of one pair */
+    uint32_t more; /* how far in the edges of predicates */
     uint32_t stage;
 } frame;
 
@@ -31,7 +35,7 @@ typedef struct walker {
     const hf_graph *g;
     unsigned mask;
     hf_walk_form form;
-    uint32_t time_base, group_base, n_nodes;
+    uint32_t time_base, group_base, more_base, n_nodes;
 } walker;
 
 enum { STAGE_START, STAGE_SESSION, STAGE_TIME, STAGE_OPS };
@@ -185,9 +189,30 @@ static uint32_t next_of_sources(const walker *w, frame *f, hf_txn_id t,
     return HF_NONE;
 }
 
+/* Edges of predicates into a transaction, or a node of a chain. */
+static uint32_t next_of_more(const walker *w, frame *f, uint32_t index,
+                             unsigned mask)
+{
+    const hf_pred *p = w->g->pred;
+    uint32_t n_txns = w->g->h->n_txns;
+
+    while (p->first[index] + f->more < p->first[index + 1]) {
+        uint32_t i = p->first[index] + f->more++;
+        uint32_t from = p->from[i];
+        unsigned kind = 1u << p->kind[i];
+
+        if (!(mask & kind))
+            continue;
+        if (from >= n_txns)
+            return w->more_base + (from - n_txns);
+        return from_node(w, from, (kind & HF_WALK_A) != 0);
+    }
+    return HF_NONE;
+}
+
 static inline unsigned mask_of(const walker *w, uint32_t node)
 {
-    unsigned late = HF_WALK_RW;
+    unsigned late = HF_WALK_A;
 
     if (w->form == HF_WALK_PLAIN)
         return w->mask;
@@ -221,6 +246,8 @@ static inline uint32_t next_of_txn(const walker *w, frame *f)
     node = next_of_ops(w, f, t, mask);
     if (node == HF_NONE && g->op_source)
         node = next_of_sources(w, f, t, mask);
+    if (node == HF_NONE && g->pred)
+        node = next_of_more(w, f, t, mask);
     return node;
 }
 
@@ -243,6 +270,9 @@ static inline uint32_t next_before(const walker *w, frame *f)
             return from_node(w, g->time_txn[i], false);
         return HF_NONE;
     }
+    if (f->node >= w->more_base)
+        return next_of_more(w, f, g->h->n_txns + (f->node - w->more_base),
+                            w->mask);
     i = f->node - w->group_base;
     return next_reader(w, f, g->group_ver[i], g->group_alone[i]);
 }
@@ -315,6 +345,26 @@ static bool readers_are_past(const walker *w, const uint8_t *color, hf_txn_id t,
     return true;
 }
 
+/* The same for edges of predicates, whoever they come from. */
+static bool more_is_past(const walker *w, const uint8_t *color, hf_txn_id t)
+{
+    const hf_pred *p = w->g->pred;
+    uint32_t n_txns = w->g->h->n_txns;
+
+    for (uint32_t i = p->first[t]; i < p->first[t + 1]; i++) {
+        uint32_t from = p->from[i];
+        unsigned kind = 1u << p->kind[i];
+
+        if (!(w->mask & kind))
+            continue;
+        from = from >= n_txns ? w->more_base + (from - n_txns)
+                              : from_node(w, from, (kind & HF_WALK_A) != 0);
+        if (color[from] != BLACK)
+            return false;
+    }
+    return true;
+}
+
 /* Everything before t is finished: t itself is, without a search.  Asked only
  * where every key is one chain. */
 static inline bool is_ready(const walker *w, const uint8_t *color, hf_txn_id t)
@@ -339,7 +389,7 @@ static inline bool is_ready(const walker *w, const uint8_t *color, hf_txn_id t)
             !readers_are_past(w, color, t, role / 2 - 1))
             return false;
     }
-    return true;
+    return !g->pred || more_is_past(w, color, t);
 }
 
 static void finish_root(hf_walk *out, const walker *w, uint8_t *color,
@@ -530,7 +580,8 @@ bool hf_walk_run(hf_walk *out, const hf_txn_id *hint, uint32_t n_hint)
         w.mask &= ~HF_WALK_RT;
     w.time_base = n;
     w.group_base = w.time_base + g->n_times;
-    w.n_nodes = w.group_base + g->n_groups;
+    w.more_base = w.group_base + g->n_groups;
+    w.n_nodes = w.more_base + (g->pred ? g->pred->n_nodes : 0);
     out->order =
         hf_alloc_large(hf_array_size((size_t)n + 1, sizeof(*out->order)));
     out->acyclic = find_order(out, &w, hint, n_hint);

@@ -11,8 +11,10 @@
 #include "base/json_out.h"
 #include "cli/check.h"
 #include "history/history.h"
+#include "history/items_only.h"
 #include "history/promises.h"
 #include "report/report.h"
+#include "sql/oracle.h"
 
 /* Findings of one anomaly that an engine keeps if it is not told. */
 #define ENGINE_KEEPS 100
@@ -141,6 +143,23 @@ static unsigned assumed(unsigned set)
     return rests;
 }
 
+/* ---- the expected order ------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    unsigned rest;
+} orders[] = {{"serial", HF_REST_BY_SERIAL},
+              {"commit", HF_REST_BY_COMMIT},
+              {"start", HF_REST_BY_START},
+              {"end", HF_REST_BY_END},
+              {"file", HF_REST_BY_FILE}};
+
+static const char *choose_order(unsigned index)
+{
+    return index < sizeof(orders) / sizeof(orders[0]) ? orders[index].name
+                                                      : NULL;
+}
+
 /* ---- the witness and the graph ------------------------------------------ */
 
 typedef void (*content)(const hf_job *job, const hf_result *r, hf_out *out);
@@ -263,6 +282,25 @@ static int judge(hf_job *job, const hf_history *h)
     return job->auto_level ? hf_job_auto(job) : check_level(job);
 }
 
+/* The history, or what a checker of items would see of it. */
+static int judge_all_or_items(hf_job *job, const hf_history *h)
+{
+    hf_history *items;
+    int status;
+
+    if (!job->set->no_predicates)
+        return judge(job, h);
+    items = hf_items_only(h);
+    status = judge(job, items);
+    hf_items_only_free(items);
+    return status;
+}
+
+static const char *choose_oracle(unsigned index)
+{
+    return index == 0 ? hf_sql_oracle_sqlite.name : NULL;
+}
+
 static int judge_without_certificate(hf_job *job, const hf_history *h)
 {
     hf_history plain = *h; /* the columns are shared */
@@ -272,7 +310,7 @@ static int judge_without_certificate(hf_job *job, const hf_history *h)
     plain.cert = (hf_certificate){0};
     st = hf_promises_check(&plain, &err);
     if (st == HF_OK)
-        return judge(job, &plain);
+        return judge_all_or_items(job, &plain);
     hf_cli_place("could not use history", job->path, &err);
     return hf_cli_fail(job->cli, st, &err, NULL);
 }
@@ -300,7 +338,7 @@ static int check_file(hf_job *job, const hf_format *format)
     } else {
         status = job->set->ignore_certificate
                      ? judge_without_certificate(job, h)
-                     : judge(job, h);
+                     : judge_all_or_items(job, h);
     }
     hf_cli_stop(job->cli);
     hf_history_free(h);
@@ -325,6 +363,12 @@ static hf_status settle(const hf_check_settings *set, hf_job *job,
                      "option \"%s\" needs one file and one level",
                      set->witness ? "--witness" : "--dot");
     job->options.assume = assumed(set->assume);
+    if (set->dialect > 0)
+        job->options.dialect = (hf_sql_dialect)(set->dialect - 1);
+    if (set->oracle > 0)
+        job->options.oracle = &hf_sql_oracle_sqlite;
+    if (set->order > 0)
+        job->options.order = orders[set->order - 1].rest;
     if (set->threads.given)
         job->options.threads = (unsigned)set->threads.value;
     if (set->max.given && set->max.value > ENGINE_KEEPS)
@@ -345,12 +389,14 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     if (st != HF_OK)
         return hf_cli_fail(cli, st, &err, hint);
     job.color = hf_cli_color(set->color);
+    job.options.cache = hf_sql_cache_new(job.options.dialect);
     for (unsigned i = 0; i < operands->n; i++) {
         job.path = operands->at[i];
         if (i > 0 && !set->json && !set->quiet)
             hf_out_char(&cli->out, '\n');
         status = hf_exit_worse(status, check_file(&job, format));
     }
+    hf_sql_cache_free(job.options.cache);
     return status;
 }
 
@@ -378,9 +424,12 @@ static const hf_option options[] = {
      .choices = hf_choose_engine,
      .summary = "who judges: auto, or one engine",
      .detail = "graph is dependency graphs: any size, whenever the order of "
-               "versions is known or can be completed. brute is the textbook "
-               "definition of every level by enumeration, for up to 8 "
-               "transactions. auto asks each in turn until one knows.",
+               "versions is known or can be completed. certificate is the "
+               "same with predicate operations and aggregates. replay holds "
+               "every result against the order in which the database says it "
+               "worked (--order). brute is the textbook definition of every "
+               "level by enumeration, for up to 8 transactions. auto asks "
+               "graph or certificate, as the history wants, then brute.",
      .example = "--engine brute"},
     {.name = "assume",
      .argument = "NAMES",
@@ -397,6 +446,19 @@ static const hf_option options[] = {
                "that rests on one of them says so, and an assumption that "
                "the history contradicts is reported as cyclic versions.",
      .example = "--assume per-key-linearizable"},
+    {.name = "order",
+     .argument = "NAME",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(hf_check_settings, order),
+     .choices = choose_order,
+     .summary = "the expected order of transactions, for engine replay",
+     .detail = "serial: the order in the certificate, whatever the database "
+               "derived it from; commit: recorded commit times, for strict "
+               "two-phase locking; start: recorded start times, for "
+               "timestamp ordering; end: the ends of transactions by the "
+               "clients' clock; file: as they stand in the file. Without "
+               "this option it is serial if that was recorded, else commit.",
+     .example = "--engine replay --order commit"},
     {.name = "ignore-certificate",
      .type = HF_OPTION_FLAG,
      .offset = offsetof(hf_check_settings, ignore_certificate),
@@ -404,6 +466,36 @@ static const hf_option options[] = {
      .detail = "Version orders, timestamps and the expected order of the "
                "database are left aside: only what clients saw counts.",
      .example = "--ignore-certificate"},
+    {.name = "no-predicates",
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(hf_check_settings, no_predicates),
+     .summary = "judge items only, as if predicates had not been recorded",
+     .detail = "A predicate operation is then a read of the rows it "
+               "returned.  Shows what a checker of items would miss.  To "
+               "re-check such a verdict give \"holdfast verify\" the same "
+               "option.",
+     .example = "--no-predicates"},
+    {.name = "dialect",
+     .argument = "NAME",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(hf_check_settings, dialect),
+     .choices = hf_choose_dialect,
+     .summary = "whose rules conditions follow: any, postgres or sqlite",
+     .detail = "any: what databases disagree about (the order of texts, the "
+               "case of letters in LIKE, division) is not guessed, and "
+               "makes the verdict unknown where it matters.",
+     .example = "--dialect postgres"},
+    {.name = "oracle",
+     .argument = "NAME",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(hf_check_settings, oracle),
+     .choices = choose_oracle,
+     .summary = "who is asked about conditions that are not understood",
+     .detail = "sqlite: SQLite in memory evaluates them on the versions of "
+               "the rows. Its answers need not be those of the database that "
+               "the history comes from, and \"verify\" cannot re-check what "
+               "rests on them.",
+     .example = "--oracle sqlite"},
     HF_ROW_FROM(hf_check_settings),
     HF_ROW_JSON(hf_check_settings),
     {.name = "witness",

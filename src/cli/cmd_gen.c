@@ -12,7 +12,8 @@
 
 typedef struct settings {
     const char *output, *to, *level, *inject, *ops, *mix;
-    unsigned workload, distribution; /* 0: not given, else 1 + its number */
+    /* 0: not given, else 1 + its number */
+    unsigned workload, distribution, sets;
     hf_number transactions, keys, sessions, seed, hot_keys, hot_operations;
     hf_number predicates, range, loaded, writes_per_key, rate, replicas;
     hf_number aborts, unknown;
@@ -37,6 +38,13 @@ static const char *choose_distribution(unsigned index)
 {
     return index < HF_DISTRIBUTION_COUNT
                ? hf_distribution_name((hf_distribution)index)
+               : NULL;
+}
+
+static const char *choose_sets(unsigned index)
+{
+    return index < HF_VERSION_SETS_COUNT
+               ? hf_version_sets_name((hf_version_sets)index)
                : NULL;
 }
 
@@ -151,6 +159,8 @@ static void take_numbers(const settings *s, hf_generate_options *o)
         o->seed = s->seed.value;
     if (s->distribution)
         o->distribution = (hf_distribution)(s->distribution - 1);
+    if (s->sets)
+        o->version_sets = (hf_version_sets)(s->sets - 1);
     if (s->theta > 0)
         o->theta = s->theta;
     take_number(s->keys, &o->keys);
@@ -345,7 +355,9 @@ static const hf_option options[] = {
      .summary = "what the transactions do",
      .detail = "register: reads and writes of single keys. append: list "
                "appends and list reads. predicate: rows; range reads, "
-               "updates, deletes and sums.",
+               "updates, deletes and sums. emme-item, emme-predicate: the "
+               "mixes of the evaluation of Emme and Enne, rows of two columns "
+               "in a table.",
      .example = "--workload append"},
     {.name = "level",
      .letter = 'l',
@@ -408,13 +420,26 @@ static const hf_option options[] = {
             "hotspot: percent of the operations that go there",
             "--hot-operations 90"),
     PERCENT("predicates", predicates,
-            "predicate: percent of operations that are over a condition",
+            "predicate, emme-predicate: percent of operations that are over a "
+            "condition",
             "--predicates 40"),
-    PERCENT("range", range, "predicate: width of a range in percent",
+    PERCENT("range", range,
+            "predicate, emme-predicate: width of a range in percent",
             "--range 20"),
     PERCENT("loaded", loaded,
-            "predicate: percent of the keys that exist at the start",
+            "predicate, emme: percent of the keys that exist at the start",
             "--loaded 50"),
+    {.name = "version-sets",
+     .argument = "HOW",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(settings, sets),
+     .choices = choose_sets,
+     .summary = "how it is recorded what a condition looked at",
+     .detail = "explicit: a version of every key. time: the time of a "
+               "snapshot. ids: the transactions in a snapshot, as PostgreSQL "
+               "tells them. default: time in the emme workloads where the "
+               "level has such snapshots, else explicit.",
+     .example = "--version-sets ids"},
     COUNT("writes-per-key", 0, writes_per_key, 0, UINT32_MAX,
           "append: a fresh key after so many appends, 0: never",
           "--writes-per-key 128"),
@@ -444,6 +469,8 @@ static const hf_example examples[] = {
     {"holdfast gen -w append -l causal -d zipf -n 1M -o big.hf.zst",
      "A million transactions on lists with causal consistency, in the binary "
      "form, compressed"},
+    {"holdfast gen -w emme-predicate -n 2500 -s 4 -o emme.jsonl",
+     "Rows of a table, half of the operations over a condition"},
     {0},
 };
 

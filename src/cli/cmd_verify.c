@@ -6,13 +6,15 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "cli/common.h"
+#include "history/items_only.h"
 #include "history/history.h"
 #include "model/level.h"
 #include "verify/verify.h"
 
 typedef struct settings {
     const char *from;
-    bool json, quiet;
+    bool json, quiet, no_predicates;
+    unsigned dialect; /* 0: not known, else 1 + hf_sql_dialect */
     hf_limits limits;
 } settings;
 
@@ -159,6 +161,8 @@ static int judge(hf_cli *cli, const settings *set, const hf_history *h,
     int status = HF_EXIT_VALID;
     size_t at = 0;
 
+    if (set->dialect > 0)
+        hf_verify_set_dialect(session, (hf_sql_dialect)(set->dialect - 1));
     hf_progress_begin(&cli->progress, "verifying");
     while (at < n && st == HF_OK)
         st = judge_one(cli, session, &asked[at++]);
@@ -193,7 +197,7 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
 {
     const settings *set = user;
     const hf_format *format;
-    hf_history *h = NULL;
+    hf_history *h = NULL, *items = NULL;
     hf_arena arena;
     hf_claim_list claims;
     hf_error err;
@@ -214,9 +218,12 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     st = hf_cli_load_to_judge(cli, operands->at[0], format, &h, &err);
     if (st == HF_OK)
         st = read_claims(cli, operands->at[1], h, &arena, &claims, &err);
-    status = st == HF_OK ? judge(cli, set, h, &claims)
+    if (st == HF_OK && set->no_predicates)
+        items = hf_items_only(h);
+    status = st == HF_OK ? judge(cli, set, items ? items : h, &claims)
                          : not_loaded(cli, set, st, &err);
     hf_cli_stop(cli);
+    hf_items_only_free(items);
     hf_history_free(h);
     hf_arena_release(&arena);
     return status;
@@ -227,6 +234,18 @@ static const hf_option options[] = {
     HF_ROW_JSON(settings),
     HF_ROW_TIME(settings),
     HF_ROW_MEMORY(settings),
+    {.name = "no-predicates",
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(settings, no_predicates),
+     .summary = "for a verdict of \"check --no-predicates\"",
+     .example = "--no-predicates"},
+    {.name = "dialect",
+     .argument = "NAME",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(settings, dialect),
+     .choices = hf_choose_dialect,
+     .summary = "whose rules conditions follow, as for \"check\"",
+     .example = "--dialect postgres"},
     {.name = "quiet",
      .letter = 'q',
      .type = HF_OPTION_FLAG,

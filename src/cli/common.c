@@ -205,6 +205,13 @@ const char *hf_choose_level(unsigned index)
     return index == HF_LEVEL_COUNT ? "auto" : NULL;
 }
 
+const char *hf_choose_dialect(unsigned index)
+{
+    static const char *const names[] = {"any", "postgres", "sqlite"};
+
+    return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
+}
+
 const char *hf_choose_engine(unsigned index)
 {
     const hf_engine *engine;

@@ -85,8 +85,9 @@ void hf_cli_place(const char *what, const char *path, hf_error *err);
 /* 1 auto, 2 always, 3 never; 0 is auto. */
 const char *hf_choose_color(unsigned index);
 bool hf_cli_color(unsigned choice);
-const char *hf_choose_level(unsigned index);  /* every level, then "auto" */
-const char *hf_choose_engine(unsigned index); /* "auto", then every engine */
+const char *hf_choose_level(unsigned index);   /* every level, then "auto" */
+const char *hf_choose_engine(unsigned index);  /* "auto", then every engine */
+const char *hf_choose_dialect(unsigned index); /* in the order of the enum */
 const char *hf_choose_input_format(unsigned index);
 const char *hf_choose_output_format(unsigned index);
 

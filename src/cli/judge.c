@@ -102,6 +102,7 @@ static void recheck(hf_job *job, hf_result *r)
         return;
     hf_progress_begin(&job->cli->progress, "re-checking the witness");
     session = hf_verify_open(job->h);
+    hf_verify_set_dialect(session, job->options.dialect);
     confirm_all(job, session, r);
     hf_verify_close(session);
 }

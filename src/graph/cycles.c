@@ -44,8 +44,17 @@ typedef struct search {
     uint32_t *position; /* per node, see find_positions(); may be NULL */
 } search;
 
+/* Edges of predicates count like those of items. */
+static unsigned item_kind(unsigned kind)
+{
+    if (kind == HF_EDGE_PWR)
+        return HF_EDGE_WR;
+    return kind == HF_EDGE_PRW ? HF_EDGE_RW : kind;
+}
+
 static bool is_anchor(const hf_cycle_search *s, unsigned kind)
 {
+    kind = item_kind(kind);
     if (s->class_ >= HF_CLASS_SINGLE)
         return kind == HF_EDGE_RW;
     if (s->form == HF_FORM_SESSION)
@@ -60,7 +69,7 @@ static bool is_anchor(const hf_cycle_search *s, unsigned kind)
 /* Kinds a cycle of this class and form may have. */
 static bool is_allowed(const hf_cycle_search *s, unsigned kind)
 {
-    switch (kind) {
+    switch (item_kind(kind)) {
     case HF_EDGE_WW:
         return true;
     case HF_EDGE_WR:
@@ -83,6 +92,7 @@ static uint32_t pass(const search *x, uint32_t state, unsigned kind,
 {
     const hf_cycle_search *s = x->s;
 
+    kind = item_kind(kind);
     if (kind == HF_LABEL_FREE)
         return state;
     /* the two rw of a G2 follow each other: anchor it at the first */
@@ -142,7 +152,7 @@ static uint32_t first_state(const search *x, const hf_labelled_edge *anchor)
     if ((anchor->kind == HF_EDGE_SO && s->form == HF_FORM_SESSION) ||
         (anchor->kind == HF_EDGE_RT && s->form == HF_FORM_REALTIME))
         state |= SEEN_FORM;
-    if (s->class_ == HF_CLASS_G1C && anchor->kind == HF_EDGE_WR)
+    if (s->class_ == HF_CLASS_G1C && item_kind(anchor->kind) == HF_EDGE_WR)
         state |= SEEN_OTHER;
     if (s->class_ == HF_CLASS_NONADJACENT || s->class_ == HF_CLASS_PREFIX)
         state |= LAST_BLOCKS;
@@ -306,7 +316,7 @@ static bool visit(search *x, uint32_t root, uint32_t *cursor, uint32_t *left)
             continue;
         }
         e = &g->edges.at[cursor[node]++];
-        if (e->kind == HF_EDGE_RW || !is_allowed(x->s, e->kind))
+        if (item_kind(e->kind) == HF_EDGE_RW || !is_allowed(x->s, e->kind))
             continue;
         if (cursor[e->to] == HF_NONE) {
             cursor[e->to] = g->first[e->to];
@@ -408,7 +418,7 @@ enum { WHITE, GREY, BLACK };
 static bool may_follow(const hf_cycle_search *s, unsigned kind, bool after_rw)
 {
     return is_allowed(s, kind) && !(s->class_ == HF_CLASS_NONADJACENT &&
-                                    kind == HF_EDGE_RW && after_rw);
+                                    item_kind(kind) == HF_EDGE_RW && after_rw);
 }
 
 /* Depth first over nodes and whether an rw led there; true on a cycle. */
@@ -433,7 +443,7 @@ static bool finds_cycle(search *x, uint32_t root, uint8_t *color,
         e = &g->edges.at[cursor[at]++];
         if (!may_follow(x->s, e->kind, at & 1u))
             continue;
-        next = 2 * e->to + (e->kind == HF_EDGE_RW ||
+        next = 2 * e->to + (item_kind(e->kind) == HF_EDGE_RW ||
                             (e->kind == HF_LABEL_FREE && (at & 1u)));
         if (color[next] == GREY)
             return true;

@@ -82,6 +82,7 @@ static void reach_extra(const hf_history *h, hf_op_id op, progress *p)
 
         reach(&p->strings, q.table);
         reach(&p->strings, q.condition);
+        reach(&p->strings, q.snapshot_ids);
         reach_scalar(h->extra + h->op_value[op] + 6, p);
         for (uint32_t i = 0; i < q.n_columns; i++)
             reach(&p->strings, q.columns[i]);

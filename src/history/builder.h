@@ -36,6 +36,9 @@ bool hf_builder_is_written(hf_builder *b, hf_value_id value);
 void hf_builder_level(hf_builder *b, hf_txn_id t, uint8_t level);
 /* Adds HF_OP_* flags to the operation added last. */
 void hf_builder_op_flags(hf_builder *b, unsigned flags);
+/* A snapshot for a predicate operation that has neither one nor a version set
+ * (hf_predicate_in.snapshot); HF_NIL does nothing. */
+void hf_builder_snapshot(hf_builder *b, hf_op_id op, hf_scalar snapshot);
 /* Where it stands in the file, from 1. */
 void hf_builder_line(hf_builder *b, hf_txn_id t, uint64_t line);
 

@@ -1,21 +1,28 @@
 /* extra.c: the layout of hf_history.extra.
  *
  *   predicate  flags, table, condition, n_columns, n_versions, n_results,
- *              result (3), columns, versions (2 each), results (2 each)
+ *              result (3), columns, versions (2 each), results (2 each),
+ *              snapshot (2, if the flags say so): a time, or the id of a text
  *   increment  amount low, amount high, has_result, before, after
  *   sql        text, n_params, has_rows, n_rows, n_columns, affected low,
  *              affected high, names, params (3 each), cells (3 each)
  */
 #include "history/extra.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "history/builder_internal.h"
+#include "history/snapshot.h"
 
-#define PREDICATE_HEAD 9
+#define PREDICATE_HEAD HF_EXTRA_PREDICATE_HEAD
 #define INCREMENT_HEAD 5
 #define SQL_HEAD 7
 #define HAS_VERSIONS 1u
 #define HAS_RESULTS 2u
+#define HAS_ROOM 4u /* for a snapshot: the last two words */
+#define BY_TIME 8u
+#define BY_IDS 16u
 
 static uint64_t join(uint32_t low, uint32_t high)
 {
@@ -25,13 +32,14 @@ static uint64_t join(uint32_t low, uint32_t high)
 hf_predicate hf_op_predicate(const hf_history *h, hf_op_id op)
 {
     const uint32_t *w = h->extra + h->op_value[op];
+    uint32_t flags = w[0];
     hf_predicate p = {
         .table = w[1],
         .condition = w[2],
         .n_columns = w[3],
         .columns = w + PREDICATE_HEAD,
-        .has_version_set = w[0] & HAS_VERSIONS,
-        .has_result_set = (w[0] & HAS_RESULTS) != 0,
+        .has_version_set = flags & HAS_VERSIONS,
+        .has_result_set = (flags & HAS_RESULTS) != 0,
         .n_versions = w[4],
         .n_results = w[5],
         .result = hf_extra_scalar(h, w + 6),
@@ -40,6 +48,15 @@ hf_predicate hf_op_predicate(const hf_history *h, hf_op_id op)
     w += PREDICATE_HEAD + p.n_columns;
     p.versions = (const hf_version_ref *)(const void *)w;
     p.results = p.versions + p.n_versions;
+    p.snapshot_ids = HF_NONE;
+    if (flags & (BY_TIME | BY_IDS)) {
+        w += 2 * ((size_t)p.n_versions + p.n_results);
+        p.snapshot = flags & BY_TIME ? HF_SNAPSHOT_TIME : HF_SNAPSHOT_IDS;
+        if (flags & BY_TIME)
+            p.snapshot_time = join(w[0], w[1]);
+        else
+            p.snapshot_ids = w[0];
+    }
     return p;
 }
 
@@ -150,16 +167,51 @@ hf_op_id hf_builder_increment(hf_builder *b, hf_txn_id t, hf_key_id key,
     return hf_builder_op(b, t, HF_OP_INCREMENT, key, at);
 }
 
+static uint64_t predicate_words(const uint32_t *w)
+{
+    return PREDICATE_HEAD + (uint64_t)w[3] + 2 * ((uint64_t)w[4] + w[5]) +
+           (w[0] & HAS_ROOM ? 2 : 0);
+}
+
+void hf_builder_snapshot(hf_builder *b, hf_op_id op, hf_scalar snapshot)
+{
+    uint32_t *w, *place;
+    uint64_t data = (uint64_t)snapshot.number;
+
+    if (snapshot.type == HF_NIL || hf_builder_failed(b))
+        return;
+    w = b->extra.at + b->h->op_value[op];
+    if (w[0] & (HAS_VERSIONS | BY_TIME | BY_IDS))
+        return;
+    if (snapshot.type == HF_TEXT) {
+        if (!hf_snapshot_text_ok((hf_str){snapshot.text, snapshot.length})) {
+            hf_builder_fail(b, HF_ERR_INPUT,
+                            "a snapshot is not of the form xmin:xmax:xid,xid");
+            return;
+        }
+        data = hf_builder_string(b, snapshot.text, snapshot.length);
+    } else if (snapshot.type != HF_INT || snapshot.number < 0) {
+        hf_builder_fail(b, HF_ERR_INPUT,
+                        "a snapshot is neither a time nor a text");
+        return;
+    }
+    place = w + predicate_words(w) - 2;
+    w[0] |= snapshot.type == HF_TEXT ? BY_IDS : BY_TIME;
+    place[0] = (uint32_t)data;
+    place[1] = (uint32_t)(data >> 32);
+}
+
 hf_op_id hf_builder_predicate(hf_builder *b, hf_txn_id t, unsigned kind,
                               const hf_predicate_in *p)
 {
     uint64_t words = PREDICATE_HEAD + (uint64_t)p->n_columns +
-                     2 * ((uint64_t)p->n_versions + p->n_results);
+                     2 * ((uint64_t)p->n_versions + p->n_results) + 2;
     uint32_t at = begin_extra(b, words);
+    hf_op_id op;
 
     if (at == HF_NONE)
         return HF_NONE;
-    put(b, (p->has_version_set ? HAS_VERSIONS : 0) |
+    put(b, HAS_ROOM | (p->has_version_set ? HAS_VERSIONS : 0) |
                (p->has_result_set ? HAS_RESULTS : 0));
     put_string(b, p->table);
     put_string(b, p->condition);
@@ -171,7 +223,12 @@ hf_op_id hf_builder_predicate(hf_builder *b, hf_txn_id t, unsigned kind,
         put_string(b, p->columns[i]);
     put_versions(b, p->versions, p->n_versions);
     put_versions(b, p->results, p->n_results);
-    return hf_builder_op(b, t, kind, HF_NONE, at);
+    put(b, 0);
+    put(b, 0);
+    op = hf_builder_op(b, t, kind, HF_NONE, at);
+    if (op != HF_NONE)
+        hf_builder_snapshot(b, op, p->snapshot);
+    return op;
 }
 
 hf_op_id hf_builder_sql(hf_builder *b, hf_txn_id t, const hf_sql_in *s)
@@ -222,15 +279,34 @@ static bool versions_ok(const hf_history *h, const uint32_t *w, uint64_t n)
     return true;
 }
 
+static bool snapshot_ok(const hf_history *h, const uint32_t *w,
+                        const uint32_t *place)
+{
+    switch (w[0] & (HAS_VERSIONS | HAS_ROOM | BY_TIME | BY_IDS)) {
+    case 0:
+    case HAS_VERSIONS:
+    case HAS_ROOM:
+    case HAS_VERSIONS | HAS_ROOM:
+        return true;
+    case HAS_ROOM | BY_TIME:
+        return place[1] >> 31 == 0;
+    case HAS_ROOM | BY_IDS:
+        return place[0] < h->n_strings &&
+               hf_snapshot_text_ok(hf_string(h, place[0]));
+    default:
+        return false;
+    }
+}
+
 static bool predicate_ok(const hf_history *h, const uint32_t *w, uint64_t left)
 {
     uint64_t words;
 
     if (left < PREDICATE_HEAD)
         return false;
-    words = PREDICATE_HEAD + (uint64_t)w[3] + 2 * ((uint64_t)w[4] + w[5]);
+    words = predicate_words(w);
     if (words > left || !string_ok(h, w[1]) || w[2] >= h->n_strings ||
-        !scalar_ok(h, w + 6))
+        !scalar_ok(h, w + 6) || !snapshot_ok(h, w, w + words - 2))
         return false;
     for (uint32_t i = 0; i < w[3]; i++)
         if (w[PREDICATE_HEAD + i] >= h->n_strings)
@@ -303,4 +379,31 @@ void hf_extra_forget_writers(hf_history *h, hf_op_id op)
         if (*writer >= h->n_txns && *writer < HF_WRITER_INITIAL)
             *writer = HF_NONE;
     }
+}
+
+void hf_extra_set_versions(uint32_t *words, bool has_versions, uint32_t n)
+{
+    words[0] &= ~(HAS_ROOM | BY_TIME | BY_IDS | HAS_VERSIONS);
+    words[0] |= has_versions ? HAS_VERSIONS : 0;
+    words[4] = n;
+}
+
+uint32_t hf_extra_put_items(const hf_history *h, hf_op_id op,
+                            hf_string_id true_text, uint32_t *ret)
+{
+    hf_predicate p = hf_op_predicate(h, op);
+    bool aggregate = hf_op_kind_of(h, op) >= HF_OP_MIN;
+    uint32_t n = aggregate ? 0 : p.n_results, at = PREDICATE_HEAD;
+
+    memset(ret, 0, PREDICATE_HEAD * sizeof(*ret));
+    ret[0] = HAS_VERSIONS | (aggregate ? 0 : HAS_RESULTS);
+    ret[1] = p.table;
+    ret[2] = true_text;
+    ret[4] = ret[5] = n;
+    ret[6] = HF_NIL;
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        ret[at++] = p.results[i % n].value;
+        ret[at++] = p.results[i % n].writer;
+    }
+    return at;
 }

@@ -11,6 +11,13 @@
 
 #include "history/history.h"
 
+/* How a version set was recorded, if not as a list (snapshot.h). */
+typedef enum hf_snapshot_kind {
+    HF_SNAPSHOT_NONE = 0,
+    HF_SNAPSHOT_TIME, /* a time of the database's clock */
+    HF_SNAPSHOT_IDS   /* the transactions that were visible */
+} hf_snapshot_kind;
+
 typedef struct hf_predicate {
     hf_string_id table;     /* HF_NONE: all plain keys */
     hf_string_id condition; /* the text, as a SQL expression */
@@ -23,6 +30,9 @@ typedef struct hf_predicate {
     uint32_t n_results;
     const hf_version_ref *results; /* the rows returned or changed */
     hf_scalar result;              /* of an aggregate */
+    hf_snapshot_kind snapshot;     /* only without a version set */
+    uint64_t snapshot_time;        /* by time */
+    hf_string_id snapshot_ids;     /* by ids: the text */
 } hf_predicate;
 
 typedef struct hf_increment {
@@ -51,6 +61,14 @@ hf_scalar hf_extra_scalar(const hf_history *h, const uint32_t *words);
 
 /* For an operation of a kind that has extra: are all its words in range? */
 bool hf_extra_is_valid(const hf_history *h, hf_op_id op);
+/* The words of a predicate become those of one with a version set of n entries
+ * (or none), which follow its columns; it has no snapshot any more. */
+void hf_extra_set_versions(uint32_t *words, bool has_versions, uint32_t n);
+/* The words of a predicate that looked at the rows operation op returned, and
+ * returned them, under the condition `true_text`; how many there are. */
+#define HF_EXTRA_PREDICATE_HEAD 9u
+uint32_t hf_extra_put_items(const hf_history *h, hf_op_id op,
+                            hf_string_id true_text, uint32_t *ret);
 /* Writers in a predicate's version set that do not exist become unknown; the
  * words need not be valid. */
 void hf_extra_forget_writers(hf_history *h, hf_op_id op);

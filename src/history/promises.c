@@ -3,7 +3,9 @@
  * This runs before every check, so it must cost next to nothing where there is
  * nothing to look at: a pass over the one-byte kinds decides whether lists and
  * plain values both occur, and only then every operation marks its key as the
- * one or the other.  Times are looked at where their columns exist.
+ * one or the other.  Times are looked at where their columns exist, version
+ * sets where there are any: one more pass over the operations, and over all
+ * entries.
  *
  * Only the first contradiction is reported, and only then is it found out who
  * the other party was: a second scan up to the operation that contradicts.
@@ -11,6 +13,7 @@
 #include "history/promises.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -358,6 +361,145 @@ static hf_status check_timestamps(const hf_history *h, hf_error *err)
     return HF_OK;
 }
 
+/* ---- version sets -------------------------------------------------------- */
+
+/* Who wrote what, and what the version set at hand says of each key. */
+typedef struct written {
+    const hf_history *h;
+    hf_txn_id *by;         /* per value: one that wrote it, HF_NONE: nobody */
+    uint8_t *opaque;       /* per key: increments without results */
+    hf_op_id *set_of;      /* per key: the last version set that has it, ... */
+    hf_version_ref *entry; /* ... and its entry */
+} written;
+
+static hf_value_id value_written(const hf_history *h, hf_op_id op)
+{
+    hf_op_kind kind = hf_op_kind_of(h, op);
+
+    if (!hf_op_installs(kind) || (h->op_kind[op] & HF_OP_FAILED))
+        return HF_NONE;
+    return kind == HF_OP_INCREMENT ? hf_op_increment(h, op).after
+                                   : h->op_value[op];
+}
+
+static void gather_written(written *w)
+{
+    const hf_history *h = w->h;
+
+    memset(w->by, 0xff, h->n_values * sizeof(*w->by));
+    memset(w->set_of, 0xff, h->n_keys * sizeof(*w->set_of));
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+            hf_value_id v = value_written(h, op);
+
+            if (v != HF_NONE)
+                w->by[v] = t;
+            else if (hf_op_kind_of(h, op) == HF_OP_INCREMENT)
+                w->opaque[h->op_key[op]] = 1;
+        }
+}
+
+static bool writes_value(const hf_history *h, hf_txn_id t, hf_value_id v)
+{
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        if (value_written(h, op) == v)
+            return true;
+    return false;
+}
+
+/* Is there such a version?  Whether its writer committed is not asked. */
+static bool exists(const written *w, const hf_version_ref *ref)
+{
+    const hf_history *h = w->h;
+    hf_key_id key = h->value_key[ref->value];
+
+    if (h->value_type[ref->value] == HF_LIST || w->opaque[key])
+        return true;
+    if ((ref->writer == HF_NONE || ref->writer == HF_WRITER_INITIAL) &&
+        hf_value_is_initial(h, key, ref->value))
+        return true;
+    if (ref->writer == HF_WRITER_INITIAL || w->by[ref->value] == HF_NONE)
+        return false;
+    return ref->writer == HF_NONE || w->by[ref->value] == ref->writer ||
+           writes_value(h, ref->writer, ref->value);
+}
+
+static bool is_same(const hf_version_ref *a, const hf_version_ref *b)
+{
+    return a->value == b->value &&
+           (a->writer == b->writer || a->writer == HF_NONE ||
+            b->writer == HF_NONE);
+}
+
+static hf_status bad_entry(const hf_history *h, hf_txn_id t, const char *has,
+                           hf_key_id key, const char *which, hf_error *err)
+{
+    (void)hf_fail(err, HF_ERR_INPUT,
+                  "the certificate contradicts the history: a version set of "
+                  "T%lld has %s of key %s%s",
+                  (long long)hf_txn_label(h, t), has, key_words(h, key).text,
+                  which);
+    return place(h, t, err);
+}
+
+static hf_status check_version_set(written *w, hf_txn_id t, hf_op_id op,
+                                   hf_error *err)
+{
+    const hf_history *h = w->h;
+    hf_predicate p = hf_op_predicate(h, op);
+
+    for (uint32_t i = 0; i < p.n_versions; i++) {
+        hf_key_id key = h->value_key[p.versions[i].value];
+
+        if (!exists(w, &p.versions[i]))
+            return bad_entry(h, t, "a version", key,
+                             p.versions[i].writer == HF_NONE
+                                 ? " that nobody wrote"
+                                 : " that its writer did not write",
+                             err);
+        if (w->set_of[key] == op && !is_same(&w->entry[key], &p.versions[i]))
+            return bad_entry(h, t, "two versions", key, "", err);
+        w->set_of[key] = op;
+        w->entry[key] = p.versions[i];
+    }
+    return HF_OK;
+}
+
+static bool has_version_set(const hf_history *h, hf_op_id op)
+{
+    return hf_op_has_predicate(hf_op_kind_of(h, op)) &&
+           !(h->op_kind[op] & HF_OP_FAILED) &&
+           hf_op_predicate(h, op).n_versions > 0;
+}
+
+/* Every version in a version set was written, and none has two of a key. */
+static hf_status check_version_sets(const hf_history *h, hf_error *err)
+{
+    written w = {.h = h};
+    hf_status st = HF_OK;
+    hf_op_id first = 0;
+
+    while (h->n_extra > 0 && first < h->n_ops && !has_version_set(h, first))
+        first++;
+    if (h->n_extra == 0 || first == h->n_ops)
+        return HF_OK;
+    w.by = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_values + 1);
+    w.opaque = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
+    w.set_of = HF_NEW_ARRAY(hf_op_id, (size_t)h->n_keys + 1);
+    w.entry = HF_NEW_ARRAY(hf_version_ref, (size_t)h->n_keys + 1);
+    gather_written(&w);
+    for (hf_txn_id t = 0; t < h->n_txns && st == HF_OK; t++)
+        for (hf_op_id op = h->op_first[t];
+             op < h->op_first[t + 1] && st == HF_OK; op++)
+            if (has_version_set(h, op))
+                st = check_version_set(&w, t, op, err);
+    hf_free(w.by);
+    hf_free(w.opaque);
+    hf_free(w.set_of);
+    hf_free(w.entry);
+    return st;
+}
+
 hf_status hf_promises_check(const hf_history *h, hf_error *err)
 {
     hf_status st = check_lists(h, err);
@@ -366,6 +508,8 @@ hf_status hf_promises_check(const hf_history *h, hf_error *err)
         st = check_intervals(h, err);
     if (st == HF_OK)
         st = check_timestamps(h, err);
+    if (st == HF_OK)
+        st = check_version_sets(h, err);
     return st;
 }
 

@@ -17,11 +17,13 @@
  * written and read of it and in its initial value (nil fits both; failed
  * operations do not count); no operation's interval lies outside its
  * transaction's; no transaction commits, by the database's own clock, before
- * it starts.
+ * it starts; every version in a version set was written by somebody, of any
+ * outcome, or is the initial one, and no version set has two versions of a
+ * key.  (Two versions among the rows returned are an anomaly.)
  *
  * HF_ERR_INPUT and the first contradiction otherwise; err->line is its line
- * where lines are known.  Linear; without lists, intervals and timestamps it
- * only looks at the kinds of the operations. */
+ * where lines are known.  Linear; without lists, intervals, timestamps and
+ * version sets it only looks at the kinds of the operations. */
 HF_MUST_USE hf_status hf_promises_check(const hf_history *h, hf_error *err);
 
 /* No transaction begins before the one before it in its session has ended,

@@ -3,6 +3,7 @@
  * Integer values are staged: the operation is added at once, its value looked
  * up when the whole transaction is read.
  */
+#include "history/snapshot.h"
 #include "history/text_reader.h"
 
 /* ---- fields -------------------------------------------------------------- */
@@ -348,7 +349,7 @@ typedef struct long_op {
     uint64_t start, end;
     unsigned flags;
     int64_t by;
-    hf_scalar table, where, text;
+    hf_scalar table, where, text, snapshot;
     uint64_t affected;
 } long_op;
 
@@ -472,6 +473,24 @@ static bool read_scalars(hf_text_reader *r, bool cells)
     return !r->j.failed;
 }
 
+/* A time, or the text of a snapshot by ids. */
+bool hf_text_snapshot(hf_text_reader *r, hf_scalar *ret)
+{
+    hf_scalar s;
+
+    if (!hf_json_in_scalar(&r->j, &s))
+        return false;
+    if (s.type == HF_NIL ||
+        (s.type == HF_TEXT &&
+         !hf_snapshot_text_ok((hf_str){s.text, s.length})) ||
+        (s.type != HF_TEXT && (s.type != HF_INT || s.number < 0)))
+        return hf_json_in_fail(&r->j,
+                               "expected a snapshot: a time, or a text such "
+                               "as \"100:104:100,102\"");
+    *ret = keep(r, s);
+    return true;
+}
+
 static bool long_field(hf_text_reader *r, long_op *o, hf_str name)
 {
     hf_json_in *j = &r->j;
@@ -502,6 +521,8 @@ static bool long_field(hf_text_reader *r, long_op *o, hf_str name)
         return o->has_versions = true, read_versions(r, false);
     if (is(name, "rows"))
         return o->has_rows = true, later(r, &o->rows);
+    if (is(name, "snapshot"))
+        return hf_text_snapshot(r, &o->snapshot);
     if (is(name, "columns"))
         return read_columns(r);
     if (is(name, "column")) {
@@ -598,13 +619,17 @@ static void note_writers(hf_text_reader *r, size_t extra_at,
 static bool long_predicate(hf_text_reader *r, hf_txn_id t, const long_op *o)
 {
     bool aggregate = o->kind >= HF_OP_MIN && o->kind <= HF_OP_COUNT_ROWS;
-    hf_predicate_in p = {.table = o->table, .condition = o->where};
+    hf_predicate_in p = {
+        .table = o->table, .condition = o->where, .snapshot = o->snapshot};
     const char *back = r->j.at;
     size_t at = r->b->extra.n;
 
     if (!o->has_where)
         return hf_json_in_fail(&r->j, "expected \"where\" in a %s",
                                hf_op_kind_name(o->kind));
+    if (o->has_versions && o->snapshot.type != HF_NIL)
+        return hf_json_in_fail(
+            &r->j, "expected \"versions\" or \"snapshot\", found both");
     if (o->rows) {
         r->j.at = o->rows;
         if (!read_versions(r, true))
@@ -626,7 +651,8 @@ static bool long_predicate(hf_text_reader *r, hf_txn_id t, const long_op *o)
     p.results = r->rows.at;
     p.n_results = (uint32_t)r->rows.n;
     (void)hf_builder_predicate(r->b, t, o->kind | o->flags, &p);
-    note_writers(r, at, r->b->extra.n - at - 2 * (r->versions.n + r->rows.n),
+    note_writers(r, at,
+                 r->b->extra.n - at - 2 * (r->versions.n + r->rows.n) - 2,
                  r->versions.n);
     return true;
 }

@@ -22,6 +22,7 @@ typedef struct txn_fields {
     uint8_t level;
     int64_t id;
     uint64_t begin, end, start_ts, commit_ts;
+    const char *snapshot; /* where it stands */
 } txn_fields;
 
 static bool read_ops(hf_text_reader *r, txn_fields *f)
@@ -228,7 +229,32 @@ static bool line_field(hf_text_reader *r, txn_fields *f, hf_str name)
         return f->has_ts = true, hf_json_in_uint(j, &f->start_ts);
     if (is(name, "commit_ts"))
         return f->has_ts = true, hf_json_in_uint(j, &f->commit_ts);
+    if (is(name, "snapshot")) {
+        (void)hf_json_in_peek(j);
+        f->snapshot = j->at;
+        return hf_json_in_skip(j, NULL);
+    }
     return other_field(r, f, name);
+}
+
+/* The snapshot of all predicate operations that have none of their own. */
+static bool place_snapshot(hf_text_reader *r, const txn_fields *f)
+{
+    const hf_history *h = r->b->h;
+    const char *back = r->j.at;
+    hf_scalar snapshot;
+
+    if (!f->snapshot)
+        return true;
+    r->j.at = f->snapshot;
+    if (!hf_text_snapshot(r, &snapshot))
+        return false;
+    r->j.at = back;
+    for (hf_op_id op = h->op_first[f->txn]; op < h->n_ops; op++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, op)))
+            hf_builder_snapshot(r->b, op, snapshot);
+    hf_arena_reset(&r->scratch);
+    return true;
 }
 
 static void place_staged(hf_text_reader *r)
@@ -296,7 +322,7 @@ static bool finish_line(hf_text_reader *r, txn_fields *f)
 
     if (f->txn == HF_NONE) {
         if (f->has_session || f->has_id || f->has_times || f->has_ts ||
-            !f->other)
+            f->snapshot || !f->other)
             return hf_json_in_fail(&r->j, "expected \"ops\" in the line");
         return true;
     }
@@ -308,7 +334,7 @@ static bool finish_line(hf_text_reader *r, txn_fields *f)
     place_staged(r);
     if (hf_builder_failed(b))
         return true; /* finish reports it */
-    if (!settle_outcome(r, f))
+    if (!settle_outcome(r, f) || !place_snapshot(r, f))
         return false;
     b->h->txn_session[f->txn] =
         f->has_session ? f->session : hf_builder_session_fresh(b);

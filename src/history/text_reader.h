@@ -50,6 +50,7 @@ static inline bool is(hf_str key, const char *name)
 bool hf_text_op(hf_text_reader *r, hf_txn_id t);
 bool hf_text_key(hf_text_reader *r, hf_key_id *ret_key);
 bool hf_text_value(hf_text_reader *r, hf_key_id key, hf_value_id *ret_value);
+bool hf_text_snapshot(hf_text_reader *r, hf_scalar *ret_snapshot);
 /* A field nobody knows: fails, unless it is one of the user's own. */
 bool hf_text_unknown_field(hf_text_reader *r, hf_str key, const char *where);
 

@@ -147,6 +147,12 @@ static void put_predicate(const hf_history *h, hf_op_id op, hf_json *j)
         put_strings(h, "columns", p.columns, p.n_columns, j);
     if (p.has_version_set)
         put_versions(h, "versions", p.versions, p.n_versions, j);
+    if (p.snapshot != HF_SNAPSHOT_NONE)
+        hf_json_key(j, "snapshot");
+    if (p.snapshot == HF_SNAPSHOT_TIME)
+        hf_json_uint(j, p.snapshot_time);
+    else if (p.snapshot == HF_SNAPSHOT_IDS)
+        hf_json_str(j, hf_string(h, p.snapshot_ids));
     if (aggregate ? p.n_results > 0 : p.has_result_set)
         put_versions(h, "rows", p.results, p.n_results, j);
     if (aggregate && p.has_result_set) {

@@ -88,6 +88,8 @@ static hf_status set_option(hf_generate_options *o, hf_str name, hf_str value,
         ok = hf_level_find(value, &o->level, NULL);
     else if (hf_str_eq(name, HF_STR("distribution")))
         ok = hf_distribution_find(value, &o->distribution);
+    else if (hf_str_eq(name, HF_STR("version-sets")))
+        ok = hf_version_sets_find(value, &o->version_sets);
     else if (hf_str_eq(name, HF_STR("no-times")))
         ok = true, o->times = false;
     else if (hf_str_eq(name, HF_STR("intervals")))

@@ -30,6 +30,7 @@ typedef enum hf_anomaly {
     HF_UNEXPLAINED_ABORT,   /* N17 */
     HF_OUTSIDE_SNAPSHOT,    /* N18: a read against recorded timestamps */
     HF_CONCURRENT_WRITE,    /* N19: a write against recorded timestamps */
+    HF_EXPECTED_STATE,      /* N20: a result against the expected order */
     /* cycles; -session and -realtime forms follow each other */
     HF_G0,
     HF_G0_SESSION,

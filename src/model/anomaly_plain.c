@@ -472,4 +472,34 @@ const hf_anomaly_info hf_anomaly_plain[HF_ANOMALY_PLAIN_COUNT] = {
             "application can protect itself with SELECT ... FOR UPDATE or a "
             "version column checked in the UPDATE.",
     },
+    {
+        .anomaly = HF_EXPECTED_STATE,
+        .name = "expected state mismatch",
+        .catalog = "N20",
+        .aliases = HF_NAMES("expected order violation",
+                            "serialization order mismatch"),
+        .forbidden_at = HF_NO_LEVELS,
+        .partly_at = HF_LEVELS(HF_READ_COMMITTED),
+        .summary = "executed in the expected order of transactions, an "
+                   "operation gives another result",
+        .meaning =
+            "The database is expected to behave as if its transactions ran in "
+            "a known order: that of commits, of timestamps, of validation. "
+            "Executed in that order, a read, a query or an aggregate returns "
+            "something else than was recorded. Below serializable no earlier "
+            "state explains it: none for the statement (read-committed), none "
+            "for the whole transaction (snapshot-isolation). The verdict "
+            "speaks of this order only; another might explain the history.",
+        .example = "{\"ops\":[[\"w\",\"x\",1]],\"commit_ts\":1}\n"
+                   "{\"ops\":[[\"w\",\"x\",2]],\"commit_ts\":2}\n"
+                   "{\"ops\":[[\"r\",\"x\",1]],\"commit_ts\":3}\n",
+        .remedy =
+            "First make sure that the order is the one the protocol promises: "
+            "commits for strict two-phase locking, timestamps for timestamp "
+            "ordering, validation for optimistic protocols; snapshot-based "
+            "ones have none. If it is, look at the transaction that stands "
+            "between the version seen and the one expected: a lock released "
+            "early or never taken, a timestamp not checked, a validation that "
+            "missed a key or a range.",
+    },
 };

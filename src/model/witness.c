@@ -44,7 +44,9 @@ const char *hf_rest_name(unsigned bit)
 {
     static const char *const names[HF_REST_COUNT] = {
         "per-key-linearizable", "per-key-sequential",  "writes-follow-reads",
-        "recorded-order",       "recorded-timestamps",
+        "recorded-order",       "recorded-timestamps", "serial-order",
+        "commit-order",         "start-order",         "end-order",
+        "file-order",
     };
 
     for (unsigned i = 0; i < HF_REST_COUNT; i++)

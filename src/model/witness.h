@@ -76,7 +76,17 @@ typedef struct hf_source {
 #define HF_REST_READS (1u << 2)      /* a write comes after what its txn read */
 #define HF_REST_ORDER (1u << 3)      /* recorded serial order or commit times */
 #define HF_REST_TIMESTAMPS (1u << 4) /* recorded starts and commits */
-#define HF_REST_COUNT 5
+/* The expected order of transactions: exactly one of them, and the verdict
+ * speaks of that order only. */
+#define HF_REST_BY_SERIAL (1u << 5) /* the recorded serial order */
+#define HF_REST_BY_COMMIT (1u << 6) /* recorded commit times */
+#define HF_REST_BY_START (1u << 7)  /* recorded start times */
+#define HF_REST_BY_END (1u << 8)    /* ends, by the clients' clock */
+#define HF_REST_BY_FILE (1u << 9)   /* the order of the file */
+#define HF_REST_COUNT 10
+#define HF_REST_EXPECTED                                                       \
+    (HF_REST_BY_SERIAL | HF_REST_BY_COMMIT | HF_REST_BY_START |                \
+     HF_REST_BY_END | HF_REST_BY_FILE)
 #define HF_REST_ASSUMABLE                                                      \
     (HF_REST_LINEARIZABLE | HF_REST_SEQUENTIAL | HF_REST_READS)
 

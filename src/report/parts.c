@@ -32,9 +32,24 @@ void hf_op_print_place(const hf_history *h, hf_op_id op, hf_out *out)
 
 static const char *rest_words(unsigned bit)
 {
-    if (bit == HF_REST_ORDER)
+    switch (bit) {
+    case HF_REST_ORDER:
         return "the recorded order of transactions";
-    return bit == HF_REST_TIMESTAMPS ? "the recorded timestamps" : NULL;
+    case HF_REST_TIMESTAMPS:
+        return "the recorded timestamps";
+    case HF_REST_BY_SERIAL:
+        return "the recorded serial order as the expected one";
+    case HF_REST_BY_COMMIT:
+        return "the order of commit times as the expected one";
+    case HF_REST_BY_START:
+        return "the order of start times as the expected one";
+    case HF_REST_BY_END:
+        return "the order of ends as the expected one";
+    case HF_REST_BY_FILE:
+        return "the order of the file as the expected one";
+    default:
+        return NULL;
+    }
 }
 
 void hf_rests_print(unsigned rests, hf_out *out)
@@ -83,6 +98,7 @@ static const char *noun_of(hf_anomaly anomaly, uint64_t n)
         {HF_PHANTOM, "pair of reads", "pairs of reads"},
         {HF_OUTSIDE_SNAPSHOT, "read", "reads"},
         {HF_CONCURRENT_WRITE, "pair of writes", "pairs of writes"},
+        {HF_EXPECTED_STATE, "operation", "operations"},
     };
 
     for (size_t i = 0; i < sizeof(nouns) / sizeof(nouns[0]); i++)

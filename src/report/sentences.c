@@ -436,6 +436,132 @@ static void tell_cyclic(const tale *s, uint32_t i)
     version(s, 2 * i + 1);
 }
 
+/* ---- the expected order -------------------------------------------------- */
+
+/* Where the transaction stands in the order; HF_TIME_NONE: nowhere. */
+static uint64_t place(const tale *s, hf_txn_id t)
+{
+    const hf_certificate *c = &s->h->cert;
+
+    if (s->w->rests & HF_REST_BY_COMMIT)
+        return stamp(c->commit_ts, t);
+    if (s->w->rests & HF_REST_BY_START)
+        return stamp(c->start_ts, t);
+    if (s->w->rests & HF_REST_BY_END)
+        return hf_txn_end_time(s->h, t);
+    if (s->w->rests & HF_REST_BY_FILE)
+        return t;
+    for (uint32_t i = 0; i < c->n_serial; i++)
+        if (c->serial[i] == t)
+            return i;
+    return HF_TIME_NONE;
+}
+
+/* ", which T3 (line 3) wrote, later in the order" */
+static void tell_source(const tale *s, uint32_t w)
+{
+    uint64_t now = place(s, txn(s, 0)), then = place(s, txn(s, w));
+
+    if (hf_op_has_predicate(kind(s, 0))) {
+        say(s, ", of which ");
+        if (kind(s, w) == HF_OP_INCREMENT)
+            does(s, w, HF_VERB_BARE);
+        else
+            hf_key_is_print(s->h, s->h->op_key[s->ops[w]],
+                            s->h->op_value[s->ops[w]], s->out);
+        say(s, " is of ");
+        who(s, w);
+    } else {
+        say(s,
+            kind(s, w) == HF_OP_APPEND ? ", whose last element " : ", which ");
+        who(s, w);
+        say(s, kind(s, w) == HF_OP_APPEND   ? " appended"
+               : kind(s, w) == HF_OP_DELETE ? " left by deleting it"
+                                            : " wrote");
+    }
+    if (s->h->txn_outcome[txn(s, w)] == HF_ABORTED)
+        say(s, hf_op_has_predicate(kind(s, 0)) ? ", which aborted"
+                                               : " and then aborted");
+    else if (txn(s, w) != txn(s, 0) && then != HF_TIME_NONE && then > now)
+        say(s, ", later in the order");
+}
+
+/* A read, the write that it should have seen, the one that it saw. */
+static void tell_state(const tale *s)
+{
+    uint32_t expected = 0, source = 0;
+
+    for (uint32_t i = 1; i < s->w->n_ops; i++) {
+        if (is_source(s, 0, i))
+            source = i;
+        else
+            expected = i;
+    }
+    who(s, 0);
+    say(s, ": ");
+    hf_op_print(s->h, s->ops[0], s->out);
+    if (source)
+        tell_source(s, source);
+    if (!expected) {
+        say(s, source ? "; the state before it in the order has something else"
+                      : ", which is not what the order gives");
+        return;
+    }
+    say(s, "; in the order ");
+    who(s, expected);
+    hf_out_char(s->out, ' ');
+    does(s, expected, HF_VERB_PRESENT);
+    if (source && txn(s, expected) != txn(s, 0) &&
+        place(s, txn(s, source)) < place(s, txn(s, expected)))
+        say(s, " in between");
+    else
+        say(s, " before it");
+}
+
+/* A read, a write of its key by another, a read from that. */
+static void tell_torn(const tale *s)
+{
+    who(s, 2);
+    say(s, ": ");
+    hf_op_print(s->h, s->ops[2], s->out);
+    say(s, ", from ");
+    who(s, 1);
+    say(s, ", which also ");
+    does(s, 1, HF_VERB_PRESENT);
+    say(s, "; but ");
+    hf_op_print(s->h, s->ops[0], s->out);
+    say(s, " is older in the order");
+}
+
+static void tell_expected(const tale *s)
+{
+    uint32_t own = 0;
+
+    for (uint32_t i = 0; i < s->w->n_ops; i++)
+        own += txn(s, i) == txn(s, 0);
+    if (own == s->w->n_ops && own > 1) {
+        who(s, 0);
+        for (uint32_t i = 0; i < s->w->n_ops; i++) {
+            say(s, i > 0 ? "; " : ": ");
+            hf_op_print(s->h, s->ops[i], s->out);
+        }
+        say(s, "; no state before it in the order gives all of this");
+    } else if (s->w->n_ops == 3 && s->ops[0] == s->ops[2]) {
+        who(s, 0);
+        say(s, " is before ");
+        who(s, 1);
+        say(s, txn(s, 0) < txn(s, 1) && s->h->txn_session[txn(s, 0)] ==
+                                            s->h->txn_session[txn(s, 1)]
+                   ? " in their session"
+                   : " in time");
+        say(s, ", and after it in the order");
+    } else if (s->w->n_ops == 3 && own == 2) {
+        tell_torn(s);
+    } else {
+        tell_state(s);
+    }
+}
+
 /* ---- all of them --------------------------------------------------------- */
 
 typedef struct form {
@@ -461,6 +587,7 @@ static const form forms[] = {
     {HF_PHANTOM, 2, 2, tell_phantom},
     {HF_OUTSIDE_SNAPSHOT, 2, 3, tell_outside_snapshot},
     {HF_CONCURRENT_WRITE, 2, 2, tell_concurrent_write},
+    {HF_EXPECTED_STATE, 1, UINT32_MAX, tell_expected},
 };
 
 /* The operations as they are. */

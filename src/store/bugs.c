@@ -10,9 +10,9 @@
 
 #define REGISTER HF_BUG_IN_REGISTER
 #define APPEND HF_BUG_IN_APPEND
-#define PREDICATE HF_BUG_IN_PREDICATE
-#define ITEMS (REGISTER | APPEND)
-#define ALL (REGISTER | APPEND | PREDICATE)
+#define PREDICATE (HF_BUG_IN_PREDICATE | HF_BUG_IN_EMME_PREDICATE)
+#define ITEMS (REGISTER | APPEND | HF_BUG_IN_EMME_ITEM)
+#define ALL (ITEMS | PREDICATE)
 
 /* In the order of hf_store_bug. */
 static const hf_store_bug_info bugs[HF_BUG_COUNT] = {
@@ -191,7 +191,7 @@ static const hf_store_bug_info bugs[HF_BUG_COUNT] = {
     {
         .bug = HF_BUG_PHANTOM,
         .name = "phantom",
-        .summary = "a condition also finds rows that were inserted after the "
+        .summary = "a condition also finds rows that came to match after the "
                    "snapshot",
         .workloads = PREDICATE,
         .shows_at = HF_SNAPSHOT_ISOLATION,
@@ -331,6 +331,40 @@ static const hf_store_bug_info bugs[HF_BUG_COUNT] = {
         .forbidden_from = HF_STRICT_SNAPSHOT_ISOLATION,
         .percent = 50,
         .needs_times = true,
+    },
+    {
+        .bug = HF_BUG_WRONG_RESULT_SET,
+        .name = "wrong-result-set",
+        .summary = "a condition leaves out a row that matches or returns one "
+                   "that does not",
+        .workloads = PREDICATE,
+        .shows_at = HF_SERIALIZABLE,
+        .anomaly = HF_RESULT_SET_MISMATCH,
+        .forbidden_from = HF_READ_UNCOMMITTED,
+        .percent = 20,
+    },
+    {
+        .bug = HF_BUG_CERTIFIER_NEWEST_ONLY,
+        .name = "certifier-newest-only",
+        .summary = "commit looks at the newest version of what was read even "
+                   "if its writer has not committed, and misses the committed "
+                   "one below it",
+        .workloads = ALL,
+        .shows_at = HF_SERIALIZABLE,
+        .anomaly = HF_G2_ITEM,
+        .forbidden_from = HF_REPEATABLE_READ,
+        .percent = 100,
+    },
+    {
+        .bug = HF_BUG_WRONG_ARITHMETIC,
+        .name = "wrong-arithmetic",
+        .summary = "an update that adds to a number adds one too many now and "
+                   "then",
+        .workloads = REGISTER,
+        .shows_at = HF_SERIALIZABLE,
+        .anomaly = HF_SEMANTIC_ERROR,
+        .forbidden_from = HF_READ_UNCOMMITTED,
+        .percent = 10,
     },
 };
 

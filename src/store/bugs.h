@@ -41,6 +41,9 @@ typedef enum hf_store_bug {
     HF_BUG_COMMIT_REPORTED_FAILED,
     HF_BUG_COMMIT_ANSWER_LOST,
     HF_BUG_CLOCK_SKEW,
+    HF_BUG_WRONG_RESULT_SET,
+    HF_BUG_CERTIFIER_NEWEST_ONLY,
+    HF_BUG_WRONG_ARITHMETIC,
     HF_BUG_COUNT
 } hf_store_bug;
 
@@ -48,6 +51,8 @@ typedef enum hf_store_bug {
 #define HF_BUG_IN_REGISTER (1u << 0)
 #define HF_BUG_IN_APPEND (1u << 1)
 #define HF_BUG_IN_PREDICATE (1u << 2)
+#define HF_BUG_IN_EMME_ITEM (1u << 3)
+#define HF_BUG_IN_EMME_PREDICATE (1u << 4)
 
 typedef struct hf_store_bug_info {
     hf_store_bug bug;

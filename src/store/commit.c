@@ -3,8 +3,9 @@
  * Commit checks what the level demands (certification, looking backwards:
  * has anything changed since?) and installs the pending versions together, or
  * rolls them back.  Costs the operations of the transaction, and for scans
- * the rows they looked at.
+ * the rows they looked at (with an index: the buckets of the range).
  */
+#include "store/index.h"
 #include "store/plain.h"
 
 /* ---- certification ------------------------------------------------------- */
@@ -36,11 +37,27 @@ static bool write_conflicts(hf_store *s, const store_txn *t,
     return true;
 }
 
-/* certifier-forgets: a commit is remembered until someone begins. */
-static bool is_remembered(const hf_store *s, uint32_t key)
+/* Does anyone but t have a version of the key that is not committed? */
+static bool is_being_written(const hf_store *s, const store_txn *t,
+                             uint32_t key)
 {
-    return s->bug != HF_BUG_CERTIFIER_FORGETS ||
-           s->versions.at[s->keys.at[key].newest].stamp > s->forgotten;
+    uint32_t v = s->keys.at[key].pending;
+
+    while (v != HF_NONE && s->versions.at[v].writer == t->number)
+        v = s->versions.at[v].prev;
+    return v != HF_NONE;
+}
+
+/* Does the certifier see that the key has changed?  certifier-forgets: a
+ * commit is remembered until someone begins.  certifier-newest-only: what is
+ * not committed hides it. */
+static bool is_noticed(const hf_store *s, const store_txn *t, uint32_t key)
+{
+    if (s->bug == HF_BUG_CERTIFIER_FORGETS)
+        return s->versions.at[s->keys.at[key].newest].stamp > s->forgotten;
+    if (s->bug == HF_BUG_CERTIFIER_NEWEST_ONLY)
+        return !is_being_written(s, t, key);
+    return true;
 }
 
 static bool read_conflicts(const hf_store *s, const store_txn *t,
@@ -51,7 +68,7 @@ static bool read_conflicts(const hf_store *s, const store_txn *t,
          s->versions.at[op->version].writer != t->number))
         return true;
     return s->policy.check_reads && has_changed(s, t, op->key) &&
-           is_remembered(s, op->key);
+           is_noticed(s, t, op->key);
 }
 
 /* Is one of the versions from the newest down to the row's in the range? */
@@ -75,7 +92,7 @@ static bool row_conflicts(const hf_store *s, const store_txn *t,
     if (s->policy.check_items)
         return row->returned && row->version != s->keys.at[row->key].newest;
     if (!s->policy.check_reads || !has_changed(s, t, row->key) ||
-        !is_remembered(s, row->key))
+        !is_noticed(s, t, row->key))
         return false;
     return row->returned ||
            (s->policy.check_scans && range_touched(s, row, scan));
@@ -89,6 +106,8 @@ static bool scan_conflicts(const hf_store *s, const store_txn *t,
 
     if (!s->policy.check_reads && !s->policy.check_items)
         return false;
+    if (s->n_buckets > 0)
+        return hf_index_touched(s, scan, t->snapshot);
     for (size_t i = 0; i < scan->n_rows; i++)
         if (row_conflicts(s, t, &rows[i], scan))
             return true;
@@ -191,6 +210,8 @@ static void forget_older(hf_store *s, uint32_t v)
     while (old != HF_NONE) {
         uint32_t next = s->versions.at[old].prev;
 
+        if (s->n_buckets > 0)
+            hf_index_remove(s, old);
         free_version(s, old);
         old = next;
     }
@@ -237,6 +258,8 @@ static void install(hf_store *s, uint32_t key, uint32_t v)
     *link = v;
     if (s->bug == HF_BUG_ABORTED_READ)
         s->ghosts.at[key] = HF_NONE;
+    if (s->n_buckets > 0)
+        hf_index_install(s, key, v);
     if (version->prev != HF_NONE && s->forgets)
         prune(s, version->prev);
 }

@@ -4,8 +4,9 @@
  * finds in each row the transaction's own version or else the newest one
  * visible there.  Most bugs about reading are a wrong choice in one of these
  * two steps.  Reading a row costs the versions newer than the snapshot;
- * a scan looks at every key.
+ * a scan looks at every key, unless there is an index (index.h).
  */
+#include "store/index.h"
 #include "store/plain.h"
 
 /* ---- where and what ------------------------------------------------------ */
@@ -174,45 +175,94 @@ static void return_older(hf_store *s, store_txn *t,
         hf_vec_push(&t->rows, row);
 }
 
+/* phantom: a row that does not match in the snapshot is looked for again as
+ * of now. */
+static hf_store_row find_phantom(hf_store *s, const store_txn *t,
+                                 const hf_store_scanned *scan, hf_store_row row)
+{
+    hf_store_row now;
+
+    if (row.returned || own_version(s, t, row.key) != HF_NONE)
+        return row;
+    now = row_of(s, row.key, s->keys.at[row.key].newest, scan);
+    return now.returned ? now : row;
+}
+
+/* wrong-result-set: one row that matches is left out, or else one that does
+ * not match is returned. */
+static void spoil_result(hf_store *s, store_txn *t, size_t first)
+{
+    size_t chosen = t->rows.n;
+    uint32_t seen = 0;
+
+    for (int match = 1; match >= 0 && seen == 0; match--)
+        for (size_t i = first; i < t->rows.n; i++)
+            if (t->rows.at[i].present && t->rows.at[i].returned == match &&
+                hf_rng_below(&s->rng, ++seen) == 0)
+                chosen = i;
+    if (seen > 0)
+        t->rows.at[chosen].returned = !t->rows.at[chosen].returned;
+}
+
 /* Rows seen with an own version: nobody may come in between, if the level
  * reads from a snapshot but does not check writes anyway. */
-static void remember_own_view(hf_store *s, store_txn *t, view w,
-                              const hf_store_row *row)
+static void remember_own_view(hf_store *s, store_txn *t, view w, uint32_t key)
 {
-    if (!s->policy.check_own_view || !s->policy.snapshot ||
-        row->writer != t->number)
-        return;
-    hf_vec_push(
-        &t->views,
-        (own_view){row->key, first_visible(s, s->keys.at[row->key].newest,
-                                           w.site, w.snapshot)});
+    uint32_t v = first_visible(s, s->keys.at[key].newest, w.site, w.snapshot);
+
+    hf_vec_push(&t->views, (own_view){key, v});
+}
+
+static void remember_own_views(hf_store *s, store_txn *t, view w)
+{
+    if (s->policy.check_own_view && s->policy.snapshot)
+        for (size_t i = 0; i < t->writes.n; i++)
+            remember_own_view(s, t, w, t->writes.at[i].key);
+}
+
+static void scan_all(hf_store *s, store_txn *t, view w,
+                     const hf_store_scanned *scan)
+{
+    bool phantoms = strikes(s, HF_BUG_PHANTOM);
+    bool bad_index = strikes(s, HF_BUG_INDEX_NOT_VERSIONED);
+    bool both = strikes(s, HF_BUG_TWO_ROW_VERSIONS);
+
+    for (uint32_t key = 0; key < s->keys.n; key++) {
+        hf_store_row row = row_of(s, key, hf_store_find(s, t, w, key), scan);
+
+        if (phantoms)
+            row = find_phantom(s, t, scan, row);
+        if (bad_index && row.writer != t->number)
+            row.returned = row.present && newest_matches(s, key, scan);
+        hf_vec_push(&t->rows, row);
+        if (both)
+            return_older(s, t, scan, row);
+    }
+    if (strikes(s, HF_BUG_WRONG_RESULT_SET))
+        spoil_result(s, t, scan->first_row);
 }
 
 const hf_store_scanned *hf_store_scan(hf_store *s, uint32_t session,
                                       hf_op_kind kind, int64_t lo, int64_t hi)
 {
     store_txn *t = &s->txns[session];
-    hf_store_scanned scan = {.lo = lo, .hi = hi, .first_row = t->rows.n};
     view w = hf_store_look(s, t);
-    bool phantoms = strikes(s, HF_BUG_PHANTOM);
-    bool bad_index = strikes(s, HF_BUG_INDEX_NOT_VERSIONED);
-    bool both = strikes(s, HF_BUG_TWO_ROW_VERSIONS);
+    hf_store_scanned scan = {.lo = lo,
+                             .hi = hi,
+                             .first_row = t->rows.n,
+                             .snapshot = w.snapshot,
+                             .begun = t->number};
 
     HF_ASSERT(t->running && !s->plain);
-    for (uint32_t key = 0; key < s->keys.n; key++) {
-        uint32_t v = hf_store_find(s, t, w, key);
-        hf_store_row row;
-
-        if (phantoms && !is_row(s, v) && own_version(s, t, key) == HF_NONE)
-            v = s->keys.at[key].newest;
-        row = row_of(s, key, v, &scan);
-        if (bad_index && row.writer != t->number)
-            row.returned = row.present && newest_matches(s, key, &scan);
-        hf_vec_push(&t->rows, row);
-        remember_own_view(s, t, w, &row);
-        if (both)
-            return_older(s, t, &scan, row);
+    if (w.snapshot >= SEE_NEWEST) {
+        scan.snapshot = s->clock;
+        scan.begun = s->n_begun;
     }
+    remember_own_views(s, t, w);
+    if (s->n_buckets > 0)
+        hf_index_scan(s, t, kind, w.snapshot, &scan);
+    else
+        scan_all(s, t, w, &scan);
     scan.n_rows = t->rows.n - scan.first_row;
     hf_vec_push(&t->scans, scan);
     hf_vec_push(&t->log, (hf_store_op){HF_NONE, (uint32_t)(t->scans.n - 1),

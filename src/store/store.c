@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "store/index.h"
 #include "store/plain.h"
 
 /* ---- versions ------------------------------------------------------------ */
@@ -62,6 +63,9 @@ hf_store *hf_store_new(const hf_store_options *o)
         s->undo_mask = 255;
         s->undo = HF_NEW_ARRAY(undo_entry, 256);
     }
+    if (o->span > 0 && s->forgets && !s->plain && !s->policy.uncommitted &&
+        !s->policy.check_items)
+        hf_index_init(s, o->span);
     if (o->keys > 0)
         (void)hf_store_add_keys(s, o->keys);
     return s;
@@ -81,6 +85,7 @@ void hf_store_free(hf_store *s)
     }
     hf_free(s->txns);
     hf_free(s->undo);
+    hf_index_release(s);
     hf_store_replicas_release(s);
     hf_vec_release(&s->keys);
     hf_vec_release(&s->initial);
@@ -124,6 +129,8 @@ void hf_store_load(hf_store *s, uint32_t key, hf_store_value value)
         s->applied.at[(size_t)v * s->n_replicas + r] = 0;
     s->keys.at[key].newest = v;
     s->initial.at[key] = value.id;
+    if (s->n_buckets > 0)
+        hf_index_add(s, key, v);
 }
 
 /* ---- transactions -------------------------------------------------------- */
@@ -275,17 +282,24 @@ static uint32_t write_carefully(hf_store *s, store_txn *t, uint32_t key,
                           : add_pending(s, t, key, value, base, flags);
 }
 
-static bool write_row(hf_store *s, uint32_t session, uint32_t key,
-                      hf_store_value value, hf_op_kind kind)
+/* `kind` is what is logged, `as` how it is done. */
+static bool write_as(hf_store *s, uint32_t session, uint32_t key,
+                     hf_store_value value, hf_op_kind kind, hf_op_kind as)
 {
     store_txn *t = &s->txns[session];
-    uint32_t v = write_carefully(s, t, key, value, kind);
+    uint32_t v = write_carefully(s, t, key, value, as);
 
     HF_ASSERT(t->running && key < s->keys.n && !s->plain);
     if (v == HF_NONE)
         return false;
     hf_vec_push(&t->log, (hf_store_op){key, v, value.id, kind});
     return true;
+}
+
+static bool write_row(hf_store *s, uint32_t session, uint32_t key,
+                      hf_store_value value, hf_op_kind kind)
+{
+    return write_as(s, session, key, value, kind, kind);
 }
 
 bool hf_store_write(hf_store *s, uint32_t session, uint32_t key,
@@ -303,10 +317,32 @@ bool hf_store_append(hf_store *s, uint32_t session, uint32_t key,
     return write_row(s, session, key, element, HF_OP_APPEND);
 }
 
+int64_t hf_store_sum(hf_store *s, uint32_t session, int64_t amount)
+{
+    const store_txn *t = &s->txns[session];
+    uint32_t v = t->log.at[t->log.n - 1].version;
+
+    HF_ASSERT(v != HF_NONE && !s->plain);
+    return s->versions.at[v].number + amount +
+           strikes(s, HF_BUG_WRONG_ARITHMETIC);
+}
+
+bool hf_store_increment(hf_store *s, uint32_t session, uint32_t key,
+                        hf_store_value sum)
+{
+    return write_as(s, session, key, sum, HF_OP_INCREMENT, HF_OP_WRITE);
+}
+
 bool hf_store_insert(hf_store *s, uint32_t session, uint32_t key,
                      hf_store_value value)
 {
     return write_row(s, session, key, value, HF_OP_INSERT);
+}
+
+bool hf_store_upsert(hf_store *s, uint32_t session, uint32_t key,
+                     hf_store_value value)
+{
+    return write_as(s, session, key, value, HF_OP_INSERT, HF_OP_WRITE);
 }
 
 bool hf_store_delete(hf_store *s, uint32_t session, uint32_t key)
@@ -325,6 +361,11 @@ bool hf_store_has_snapshots(const hf_store *s)
 bool hf_store_is_replicated(const hf_store *s)
 {
     return s->n_replicas > 1;
+}
+
+uint32_t hf_store_clock(const hf_store *s)
+{
+    return s->clock;
 }
 
 hf_store_record hf_store_log(const hf_store *s, uint32_t session)

@@ -60,6 +60,10 @@ typedef struct hf_store_options {
      * for versions: what is read and written is kept by id alone, much faster
      * (and replicas may take the versions of a key with gaps). */
     bool only_rows;
+    /* Above 0: scans of numbers below this, and of all, go by an index where
+     * the store can keep one (index.h); rows that a scan does not return are
+     * then not told.  0: every scan looks at every key. */
+    uint32_t span;
 } hf_store_options;
 
 /* What a version holds.  `id` is the caller's name for it, handed back by
@@ -107,6 +111,9 @@ typedef struct hf_store_row {
 typedef struct hf_store_scanned {
     int64_t lo, hi;
     size_t first_row, n_rows; /* in the transaction's rows */
+    /* What the store says it looked at: commits up to this number, which
+     * transactions from this number on cannot be. */
+    uint32_t snapshot, begun;
 } hf_store_scanned;
 
 /* A version, for those who walk them. */
@@ -158,8 +165,16 @@ bool hf_store_write(hf_store *s, uint32_t session, uint32_t key,
                     hf_store_value value);
 bool hf_store_append(hf_store *s, uint32_t session, uint32_t key,
                      hf_store_value element);
+/* An update that adds to the number read last (the log's last entry), in the
+ * same statement: first what the sum is, then the write of it. */
+int64_t hf_store_sum(hf_store *s, uint32_t session, int64_t amount);
+bool hf_store_increment(hf_store *s, uint32_t session, uint32_t key,
+                        hf_store_value sum);
 /* Commit refuses if the row has come to exist meanwhile. */
 bool hf_store_insert(hf_store *s, uint32_t session, uint32_t key,
+                     hf_store_value value);
+/* The same, but a row that has come to exist meanwhile is overwritten. */
+bool hf_store_upsert(hf_store *s, uint32_t session, uint32_t key,
                      hf_store_value value);
 bool hf_store_delete(hf_store *s, uint32_t session, uint32_t key);
 /* `kind` is a predicate kind or aggregate.  For predicate updates and deletes
@@ -177,6 +192,8 @@ hf_store_end hf_store_abort(hf_store *s, uint32_t session);
  * called at every step; does nothing without replicas. */
 void hf_store_deliver(hf_store *s);
 
+/* Commits so far. */
+uint32_t hf_store_clock(const hf_store *s);
 /* What the session's running or last transaction did. */
 hf_store_record hf_store_log(const hf_store *s, uint32_t session);
 const hf_store_scanned *hf_store_scan_at(const hf_store *s, uint32_t session,

@@ -91,6 +91,18 @@ typedef struct undo_entry {
     uint32_t until; /* the commit that overwrote it */
 } undo_entry;
 
+/* index.h: where a committed version stands. */
+typedef struct index_entry {
+    uint32_t next, prev; /* in its bucket; prev HF_NONE: the first */
+    uint32_t key;
+    uint32_t until; /* the commit that overwrote it, INVISIBLE: none */
+} index_entry;
+
+typedef struct index_bucket {
+    uint32_t first;   /* version, HF_NONE: empty */
+    uint32_t changed; /* the last commit that put in or took out a row */
+} index_bucket;
+
 /* A commit on its way to the other replicas. */
 typedef struct parcel {
     uint32_t origin, index; /* the index-th commit of replica `origin` */
@@ -129,6 +141,12 @@ struct hf_store {
     /* plain only: a ring, entries undo_begin .. undo_end-1 are in use */
     undo_entry *undo;
     uint32_t undo_mask, undo_begin, undo_end;
+
+    /* index.h; n_buckets 0: there is no index */
+    uint32_t n_buckets;
+    index_bucket *buckets;
+    HF_VEC(index_entry) entries; /* by version */
+    uint32_t rows_changed;       /* the last commit that wrote any row */
 
     /* No running snapshot is older than this. */
     uint32_t horizon;

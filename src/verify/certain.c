@@ -5,24 +5,12 @@
  */
 #include "verify/certain.h"
 
+#include "base/vec.h"
 #include "verify/rests.h"
 
 bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t)
 {
     return op >= h->op_first[t] && op < h->op_first[t + 1];
-}
-
-bool hf_read_of_key(const hf_history *h, hf_op_id op, hf_key_id key,
-                    hf_item_read *ret)
-{
-    uint32_t n = hf_item_reads(h, op);
-
-    for (uint32_t i = 0; i < n; i++) {
-        *ret = hf_item_read_at(h, op, i);
-        if (ret->key == key)
-            return true;
-    }
-    return false;
 }
 
 bool hf_session_before(const hf_history *h, hf_txn_id first, hf_txn_id second)
@@ -45,8 +33,9 @@ typedef struct spread {
     hf_certain *c;
     hf_txn_id *stack;
     uint32_t n_stack;
-    hf_txn_id *own_stamp; /* per key: the last transaction that wrote it */
-    bool *list_done;      /* per list value */
+    hf_txn_id *own_stamp;   /* per key: the last transaction that wrote it */
+    bool *list_done;        /* per list value */
+    HF_VEC(hf_txn_id) open; /* see list_open() */
 } spread;
 
 static void meet(spread *s, hf_txn_id writer)
@@ -69,16 +58,50 @@ static void meet_list(spread *s, hf_value_id list)
     }
 }
 
-static void meet_sources(spread *s, hf_txn_id t)
+/* Those of unknown outcome whose versions a snapshot may hold: few, since the
+ * certificate must say that they committed. */
+static void list_open(spread *s)
 {
     const hf_verifier *v = s->c->v;
+    const hf_history *h = v->h;
+
+    for (hf_txn_id t = 0; v->entries && t < h->n_txns; t++)
+        if (h->txn_outcome[t] == HF_UNKNOWN_OUTCOME &&
+            (h->cert.order_first ||
+             (h->cert.commit_ts && h->cert.commit_ts[t] != HF_TIME_NONE)))
+            hf_vec_push(&s->open, t);
+}
+
+/* Whose versions the snapshot holds, returned or not. */
+static void meet_entries(spread *s, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = s->c->v;
+    const hf_facts *f = &v->facts;
+
+    for (size_t i = 0; i < s->open.n; i++) {
+        hf_txn_id u = s->open.at[i];
+        hf_item_read entry;
+
+        for (uint32_t w = f->write_first[u];
+             !s->c->happened[u] && w < f->write_first[u + 1]; w++)
+            if (hf_entry_of(v, t, op, f->write_key[w], &entry) &&
+                entry.writer == u)
+                meet(s, u);
+        if (s->c->happened[u])
+            s->open.at[i--] = s->open.at[--s->open.n];
+    }
+}
+
+static void meet_sources(spread *s, hf_txn_id t)
+{
+    hf_verifier *v = s->c->v;
     const hf_history *h = v->h;
 
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         uint32_t n = hf_item_reads(h, op);
 
         for (uint32_t i = 0; i < n; i++) {
-            hf_item_read read = hf_item_read_at(h, op, i);
+            hf_item_read read = hf_read_at(v, op, i);
             hf_txn_id writer;
 
             /* a list shows others' elements before own ones, too */
@@ -90,6 +113,8 @@ static void meet_sources(spread *s, hf_txn_id t)
                          HF_FROM_TXN)
                 meet(s, writer);
         }
+        if (s->open.n > 0 && hf_op_counts(h, op) && hf_has_snapshot(v, op))
+            meet_entries(s, t, op);
         if (hf_op_writes(h, op))
             s->own_stamp[h->op_key[op]] = t;
     }
@@ -99,7 +124,7 @@ static bool find_happened(hf_verifier *v, hf_certain *c)
 {
     const hf_history *h = v->h;
     spread s = {.c = c};
-    bool any_unknown = false;
+    bool any_unknown = false, fine = true;
 
     c->happened = hf_kept_zeros(v, h->n_txns, sizeof(bool));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
@@ -111,15 +136,16 @@ static bool find_happened(hf_verifier *v, hf_certain *c)
     s.stack = hf_nones(v, h->n_txns, sizeof(*s.stack));
     s.own_stamp = hf_nones(v, h->n_keys, sizeof(*s.own_stamp));
     s.list_done = hf_zeros(v, h->n_values, sizeof(bool));
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+    list_open(&s);
+    for (hf_txn_id t = 0; t < h->n_txns && fine; t++) {
         if (h->txn_outcome[t] == HF_COMMITTED)
             meet_sources(&s, t);
-        if ((t & 0xff) == 0 && hf_out_of_budget(v))
-            return false;
+        fine = (t & 0xff) != 0 || !hf_out_of_budget(v);
     }
-    while (s.n_stack > 0)
+    while (s.n_stack > 0 && fine)
         meet_sources(&s, s.stack[--s.n_stack]);
-    return true;
+    hf_vec_release(&s.open);
+    return fine;
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -150,16 +176,24 @@ static void place_key(const hf_certain *c, hf_key_id key)
     }
 }
 
-/* a and b are slots of key. */
-static bool before_by_certificate(const hf_certain *c, uint32_t a, uint32_t b,
-                                  hf_key_id key)
+uint32_t hf_certificate_place(const hf_certain *c, uint32_t slot)
 {
+    hf_key_id key = c->v->facts.write_key[slot];
+
     if (!c->certificate)
-        return false;
+        return HF_NONE;
     if (!c->key_placed[key])
         place_key(c, key);
-    return c->certificate[a] != HF_NONE && c->certificate[b] != HF_NONE &&
-           c->certificate[a] < c->certificate[b];
+    return c->certificate[slot];
+}
+
+/* a and b are slots of one key. */
+static bool before_by_certificate(const hf_certain *c, uint32_t a, uint32_t b)
+{
+    uint32_t first = hf_certificate_place(c, a);
+    uint32_t second = hf_certificate_place(c, b);
+
+    return first != HF_NONE && second != HF_NONE && first < second;
 }
 
 /* The longest list that t read of each key. */
@@ -246,7 +280,7 @@ bool hf_certain_look(const hf_certain *c, hf_txn_id t, hf_op_id op,
     hf_txn_id writer;
     hf_value_id value;
 
-    if (!hf_read_of_key(v->h, op, key, &read) ||
+    if (!hf_read_of_key(v, op, key, &read) ||
         hf_own_write_before(v->h, &v->facts, t, op, key) != HF_NONE ||
         hf_look_at_key(v, op, key) != look)
         return false;
@@ -387,6 +421,24 @@ bool hf_list_has_before(const hf_certain *c, hf_key_id key, hf_value_id first,
     return some_list_shows(c, key, met_element, first, second);
 }
 
+/* Through an entry of the snapshot op: of the keys that `source` writes. */
+static bool snapshot_reads_from(const hf_certain *c, hf_txn_id t, hf_op_id op,
+                                hf_txn_id source, hf_key_id key)
+{
+    const hf_facts *f = &c->v->facts;
+
+    for (uint32_t s = f->write_first[source]; s < f->write_first[source + 1];
+         s++) {
+        hf_txn_id writer;
+
+        if ((key == HF_NONE || f->write_key[s] == key) &&
+            hf_certain_source(c, t, op, f->write_key[s], &writer) &&
+            writer == source)
+            return true;
+    }
+    return false;
+}
+
 /* Does t certainly read the last version of key (HF_NONE: of some key) from
  * `source`? */
 static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
@@ -397,6 +449,11 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         uint32_t n = hf_item_reads(h, op);
 
+        if (hf_has_snapshot(c->v, op)) {
+            if (snapshot_reads_from(c, t, op, source, key))
+                return true;
+            continue;
+        }
         for (uint32_t i = 0; i < n; i++) {
             hf_item_read read = hf_item_read_at(h, op, i);
             hf_txn_id writer;
@@ -443,74 +500,8 @@ bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
     a = hf_facts_slot(&v->facts, first, key);
     if (a == HF_NONE || v->h->txn_outcome[first] == HF_ABORTED)
         return false;
-    return before_by_certificate(c, a, b, key) ||
+    return before_by_certificate(c, a, b) ||
            before_by_longest(c, first, second, key) ||
            before_by_order(c, first, second, key) ||
            before_by_lists(c, first, second, key);
-}
-
-/* ---- conditions ---------------------------------------------------------- */
-
-hf_match hf_version_match(const hf_certain *c, hf_txn_id t, hf_key_id key,
-                          const hf_condition *condition)
-{
-    const hf_history *h = c->v->h;
-    const hf_facts *f = &c->v->facts;
-
-    if (t == HF_NONE) {
-        hf_value_id initial = h->key_initial ? h->key_initial[key] : HF_NONE;
-
-        return initial == HF_NONE
-                   ? HF_MATCH_NO
-                   : hf_predicate_match(c->v, condition, initial);
-    }
-    return hf_predicate_match(
-        c->v, condition,
-        hf_op_written(h, f->write_op[hf_facts_slot(f, t, key)]));
-}
-
-/* Is one of the writers certainly between `first` and `second`? */
-static bool someone_between(const hf_certain *c, const hf_txn_id *writers,
-                            uint32_t n, hf_txn_id first, hf_txn_id second,
-                            hf_key_id key)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (writers[i] != first && c->happened[writers[i]] &&
-            hf_certainly_before(c, first, writers[i], key) &&
-            hf_certainly_before(c, writers[i], second, key))
-            return true;
-    return false;
-}
-
-bool hf_certainly_changes(const hf_certain *c, hf_txn_id t, hf_key_id key,
-                          const hf_condition *condition)
-{
-    const hf_history *h = c->v->h;
-    const hf_key_index *all = hf_writers_of_keys(c->v);
-    hf_match mine = hf_version_match(c, t, key, condition);
-    hf_txn_id *writers;
-    uint32_t n = 0;
-
-    if (!all)
-        return false;
-    writers =
-        hf_nones(c->v, all->first[key + 1] - all->first[key], sizeof(*writers));
-    for (uint32_t i = all->first[key]; i < all->first[key + 1]; i++)
-        if (all->at[i] != t && h->txn_outcome[all->at[i]] != HF_ABORTED)
-            writers[n++] = all->at[i];
-    /* writers[n] is HF_NONE: the initial version */
-    for (uint32_t i = 0; i <= n; i++) {
-        hf_match other = hf_version_match(c, writers[i], key, condition);
-
-        if (mine == HF_MATCH_UNKNOWN || other == HF_MATCH_UNKNOWN)
-            return false;
-        if (other == mine &&
-            (writers[i] == HF_NONE ||
-             !hf_certainly_before(c, t, writers[i], key)) &&
-            !someone_between(c, writers, n, writers[i], t, key))
-            return false;
-        if (hf_out_of_budget(c->v))
-            return false;
-    }
-    return true;
 }

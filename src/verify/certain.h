@@ -45,10 +45,6 @@ const hf_certain *hf_certain_get(hf_verifier *v);
 /* Is op one of t's? */
 bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t);
 
-/* What op read of key; false if it did not. */
-bool hf_read_of_key(const hf_history *h, hf_op_id op, hf_key_id key,
-                    hf_item_read *ret);
-
 /* t's operation op certainly looked at another transaction's last version of
  * key (or the initial one: *ret_source HF_NONE), in the given way: read it,
  * or did not return it. */
@@ -63,12 +59,18 @@ bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
 bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
                          hf_key_id key);
 
+/* Where the certificate puts the version of a slot among those of its key;
+ * HF_NONE: it does not say. */
+uint32_t hf_certificate_place(const hf_certain *c, uint32_t slot);
+
 /* Some list of key, read by one that happened, has the element `first` before
  * the element `second`. */
 bool hf_list_has_before(const hf_certain *c, hf_key_id key, hf_value_id first,
                         hf_value_id second);
 
-/* The version that t installed of key satisfies the condition and the version
+/* changes.c.
+ *
+ * The version that t installed of key satisfies the condition and the version
  * just before it, whichever that is, does not; or the reverse. */
 bool hf_certainly_changes(const hf_certain *c, hf_txn_id t, hf_key_id key,
                           const hf_condition *condition);

@@ -37,6 +37,9 @@ static inline int64_t hf_read_age(const hf_world *w, const hf_world_read *r)
                                    : hf_world_age(w, r->source);
 }
 
+/* starts.c: the short way.  False: not known; w's table of reads is then to be
+ * made again. */
+bool hf_commit_has_starts(hf_commit *c, hf_world *w);
 /* session.c: what the own or a read session did. */
 bool hf_commit_check_sessions(hf_commit *c);
 /* causal.c: vector clocks, or a search where there are many sessions. */

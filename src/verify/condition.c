@@ -17,43 +17,10 @@
 #include <ctype.h>
 
 #include "base/json_in.h"
+#include "verify/condition_steps.h"
 
 #define MOST_STEPS 512
-#define MOST_DEPTH 48
-
-typedef enum opcode {
-    PUSH,   /* a literal */
-    COLUMN, /* text: its name */
-    NEGATE,
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    REMAINDER,
-    EQUAL,
-    UNEQUAL,
-    LESS,
-    LESS_EQUAL,
-    GREATER,
-    GREATER_EQUAL,
-    IS_NULL,
-    NOT,
-    AND,
-    OR,
-    BETWEEN, /* value, low, high */
-    IN,      /* value, then `number` candidates */
-} opcode;
-
-typedef struct step {
-    opcode code;
-    hf_scalar operand;
-} step;
-
-struct hf_condition {
-    bool understood;
-    uint32_t n;
-    step steps[];
-};
+#define MOST_DEPTH HF_CONDITION_DEPTH
 
 typedef struct compiler {
     const char *at, *end;
@@ -346,7 +313,7 @@ static void expression(compiler *c, int least)
     c->depth--;
 }
 
-const hf_condition *hf_condition_compile(hf_arena *arena, hf_str condition)
+hf_condition *hf_condition_compile(hf_arena *arena, hf_str condition)
 {
     compiler *c = HF_NEW(compiler);
     hf_condition *made;
@@ -359,6 +326,7 @@ const hf_condition *hf_condition_compile(hf_arena *arena, hf_str condition)
     made = hf_arena_get(arena, sizeof(*made) + c->n * sizeof(step));
     made->understood = !c->failed;
     made->n = c->n;
+    made->text = condition;
     memcpy(made->steps, c->steps, c->n * sizeof(step));
     hf_free(c);
     return made;

@@ -17,10 +17,23 @@ typedef struct hf_condition hf_condition;
 
 /* Never NULL: a text that is not understood gives a condition that answers
  * HF_MATCH_UNKNOWN.  Lives in the arena; borrows the text. */
-const hf_condition *hf_condition_compile(hf_arena *arena, hf_str text);
+hf_condition *hf_condition_compile(hf_arena *arena, hf_str text);
 
 /* nil satisfies nothing. */
 hf_match hf_condition_holds(const hf_condition *c, hf_scalar row);
+
+/* What a row that can satisfy it has in a column: an integer from low to high
+ * or, if is_text, this text.  Null is never enough; of rows whose column has
+ * another type, or is not there, nothing is said. */
+typedef struct hf_bound {
+    hf_str column;
+    bool is_text;
+    hf_str text;
+    int64_t low, high; /* low > high: none */
+} hf_bound;
+
+/* False if the condition bounds no column.  O(steps). */
+bool hf_condition_bound(const hf_condition *c, hf_bound *ret);
 
 /* A column of a row; "value" names a value that has no columns.  False if
  * there is no such column. */

@@ -101,12 +101,18 @@ static void number_key(cutter *k, hf_key_id key)
     hf_note(k->local, key, k->c->n_keys);
 }
 
-static uint32_t count_reads(const hf_history *h, hf_txn_id t)
+/* Reads that are listed, and operations with a snapshot. */
+static uint32_t count_reads(const hf_verifier *v, hf_txn_id t,
+                            uint32_t *ret_snapshots)
 {
+    const hf_history *h = v->h;
     uint32_t n = 0;
 
-    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+    *ret_snapshots = 0;
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         n += hf_item_reads(h, op);
+        *ret_snapshots += hf_has_snapshot(v, op);
+    }
     return n;
 }
 
@@ -115,10 +121,11 @@ static void number_keys(cutter *k)
 {
     const hf_history *h = k->v->h;
     hf_core *c = k->c;
+    uint32_t snapshots;
     size_t most = 0;
 
     for (uint32_t i = 0; i < c->n; i++)
-        most += (size_t)count_reads(h, c->txns[i].id) +
+        most += (size_t)count_reads(k->v, c->txns[i].id, &snapshots) +
                 h->op_first[c->txns[i].id + 1] - h->op_first[c->txns[i].id];
     k->keys = hf_nones(k->v, most, sizeof(*k->keys));
     for (uint32_t i = 0; i < c->n; i++)
@@ -319,6 +326,21 @@ typedef struct progress {
     uint32_t *count;
 } progress;
 
+/* The entries of a snapshot, of the keys that the core uses: that of another
+ * says nothing about these transactions. */
+static void cut_entries(cutter *k, uint32_t i, hf_op_id op, const progress *own)
+{
+    for (uint32_t local = 0; local < k->c->n_keys; local++) {
+        hf_look_kind look = hf_look_at_key(k->v, op, k->keys[local]);
+        hf_item_read entry;
+
+        if (look != HF_LOOK_SKIP &&
+            hf_entry_of(k->v, k->c->txns[i].id, op, k->keys[local], &entry))
+            add_read(k, i, &entry, own->write[local], own->count[local],
+                     look == HF_LOOK_VIEW);
+    }
+}
+
 static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
 {
     const hf_history *h = k->v->h;
@@ -342,12 +364,16 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
             return;
         }
     }
+    if (hf_has_snapshot(k->v, op))
+        cut_entries(k, i, op, own);
     for (uint32_t j = 0; j < n; j++) {
-        hf_item_read read = hf_item_read_at(h, op, j);
+        hf_item_read read = hf_item_read_at(h, op, j), entry;
         hf_look_kind look = hf_look_at(k->v, op, j);
         uint32_t key = local_of(k, read.key);
 
-        if (look != HF_LOOK_SKIP)
+        if (look != HF_LOOK_SKIP &&
+            (!hf_has_snapshot(k->v, op) ||
+             !hf_entry_of(k->v, k->c->txns[i].id, op, read.key, &entry)))
             add_read(k, i, &read, own->write[key], own->count[key],
                      look == HF_LOOK_VIEW);
     }
@@ -370,10 +396,13 @@ static bool cut_transaction(cutter *k, uint32_t i)
     const hf_history *h = k->v->h;
     hf_core_txn *t = &k->c->txns[i];
     hf_op_id first = h->op_first[t->id], end = h->op_first[t->id + 1];
+    uint32_t n, snapshots;
     progress own = {.write = hf_nones(k->v, k->c->n_keys, sizeof(*own.write)),
                     .count = hf_zeros(k->v, k->c->n_keys, sizeof(*own.count))};
 
-    t->reads = hf_zeros(k->v, count_reads(h, t->id), sizeof(*t->reads));
+    n = count_reads(k->v, t->id, &snapshots);
+    t->reads =
+        hf_zeros(k->v, n + (size_t)snapshots * k->c->n_keys, sizeof(*t->reads));
     t->appends = hf_zeros(k->v, end - first, sizeof(*t->appends));
     t->last = hf_nones(k->v, k->c->n_keys, sizeof(*t->last));
     for (hf_op_id op = first; op < end; op++) {

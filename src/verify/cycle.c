@@ -55,12 +55,11 @@ static bool writes_key(const hf_history *h, hf_op_id op, hf_key_id key)
 }
 
 /* The value that a read of key returned, or the last element of the list. */
-static hf_value_id version_read(const hf_verifier *v, hf_op_id op,
-                                hf_key_id key)
+static hf_value_id version_read(hf_verifier *v, hf_op_id op, hf_key_id key)
 {
     hf_item_read read;
 
-    if (!hf_read_of_key(v->h, op, key, &read))
+    if (!hf_read_of_key(v, op, key, &read))
         return HF_NONE;
     if ((v->facts.key_use[key] & HF_KEY_LIST) &&
         v->h->value_type[read.value] == HF_LIST)
@@ -109,13 +108,13 @@ static bool check_wr(const hf_certain *c, const hf_edge *e)
 }
 
 /* None of t's elements is in the list that op read. */
-static bool is_missing_in_list(const hf_verifier *v, hf_op_id op, hf_key_id key,
+static bool is_missing_in_list(hf_verifier *v, hf_op_id op, hf_key_id key,
                                hf_txn_id t)
 {
     hf_item_read read;
 
     if (!(v->facts.key_use[key] & HF_KEY_LIST) ||
-        !hf_read_of_key(v->h, op, key, &read) ||
+        !hf_read_of_key(v, op, key, &read) ||
         v->h->value_type[read.value] != HF_LIST)
         return false;
     for (hf_value_id x = read.value; x != HF_NONE;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "verify/verifier.h"
+#include "verify/entries.h"
 
 bool hf_increment_adds_up(const hf_history *h, hf_op_id op)
 {
@@ -281,6 +281,7 @@ static uint32_t add_writes(hf_verifier *v, hf_txn_id t, uint32_t at,
         note_writer(v, t, hf_op_written(h, op));
         if (slot_of[key] == HF_NONE) {
             slot_of[key] = at;
+            f->write_txn[at] = t;
             f->write_key[at++] = key;
         }
         f->write_op[slot_of[key]] = op;
@@ -397,6 +398,7 @@ static bool find_writes(hf_verifier *v, uint64_t writes)
     f->write_first = hf_kept_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
     f->write_key = hf_kept_zeros(v, writes, sizeof(*f->write_key));
     f->write_op = hf_kept_zeros(v, writes, sizeof(*f->write_op));
+    f->write_txn = hf_kept_zeros(v, writes, sizeof(*f->write_txn));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         f->write_first[t] = at;
         at = add_writes(v, t, at, slot_of);
@@ -423,6 +425,8 @@ static bool build(hf_verifier *v)
     for (unsigned kind = 0; kind < HF_OP_KIND_COUNT; kind++)
         f->has_predicates |=
             (kinds >> kind & 1) && hf_op_has_predicate((hf_op_kind)kind);
+    if (f->has_predicates)
+        hf_entries_open(v); /* values may be added: not asked before this */
     if ((kinds & (1u << HF_OP_APPEND | 1u << HF_OP_INCREMENT)) &&
         (!look_at_keys(v) || !refuse_mixed_keys(v)))
         return false;

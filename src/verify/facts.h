@@ -33,6 +33,7 @@ typedef struct hf_facts {
     uint32_t *write_first;
     hf_key_id *write_key;
     hf_op_id *write_op;
+    hf_txn_id *write_txn; /* whose slot it is */
     bool has_lists;
     bool has_predicates;
     struct hf_sets *sets; /* kept by predicate.c */

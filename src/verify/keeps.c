@@ -11,9 +11,63 @@
  *   reads          the source of a read is before the reader's own version
  *   order          along the versions of a key, recorded places do not go back
  *
- * Each is one or two passes over the operations.
+ * Each is one or two passes over the operations.  And, first, what a level
+ * itself may ask of the order: that it contains session order and real time.
  */
 #include "verify/rests.h"
+
+/* ---- levels -------------------------------------------------------------- */
+
+bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w)
+{
+    const hf_history *h = v->h;
+
+    for (hf_session_id s = 0; s < h->n_sessions; s++) {
+        hf_txn_id last = HF_NONE;
+
+        for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1];
+             i++) {
+            hf_txn_id t = h->session_txns[i];
+
+            if (w->place[t] == HF_NONE)
+                continue;
+            if (last != HF_NONE && w->place[t] < w->place[last])
+                return hf_refuse(v,
+                                 "%s is before %s in their session and "
+                                 "after it in the order",
+                                 hf_label_txn(h, last).text,
+                                 hf_label_txn(h, t).text);
+            last = t;
+        }
+    }
+    return true;
+}
+
+/* From the end of the order to its beginning, keeping the earliest end of
+ * the transactions passed: none of them may have ended before this began. */
+bool hf_world_keeps_time(hf_verifier *v, const hf_world *w)
+{
+    const hf_history *h = v->h;
+    uint64_t earliest = HF_TIME_NONE;
+    hf_txn_id who = HF_NONE;
+
+    for (uint32_t i = w->n; i-- > 0;) {
+        hf_txn_id t = w->at[i];
+        uint64_t begin = hf_txn_begin_time(h, t), end = hf_txn_end_time(h, t);
+
+        if (begin != HF_TIME_NONE && who != HF_NONE && earliest < begin)
+            return hf_refuse(v,
+                             "%s ended before %s began and is after it in "
+                             "the order",
+                             hf_label_txn(h, who).text,
+                             hf_label_txn(h, t).text);
+        if (h->txn_outcome[t] == HF_COMMITTED && end < earliest) {
+            earliest = end;
+            who = t;
+        }
+    }
+    return true;
+}
 
 /* ---- linearizable -------------------------------------------------------- */
 

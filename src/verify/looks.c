@@ -7,8 +7,13 @@
  * version order.  So do of the former only the last, except where a level
  * asks what exactly a transaction read from; then all are listed.
  *
- * Cost of a view: the versions of the key before it (up to the last change,
- * or all) and after it up to the next change.
+ * A view that looked at the version current at its place, or at one between
+ * which and that one nothing changes the matches, says nothing that an order
+ * could contradict.  Unless all are wanted only the others are listed.
+ *
+ * Cost of a view: the versions of the key between the one looked at and the
+ * current one; if all are wanted those before it (up to the last change, or
+ * all) and after it up to the next change.
  */
 #include "verify/reader.h"
 
@@ -62,7 +67,7 @@ bool hf_reader_see(hf_reader *r, hf_txn_id t, const hf_item_read *read,
                    hf_txn_id source, const hf_condition *condition)
 {
     hf_key_id key = read->key;
-    hf_seen now = {read->value, source, condition, HF_NONE};
+    hf_seen now = {key, read->value, source, condition, HF_NONE};
 
     if (r->seen_stamp[key] == t)
         now.previous = r->seen_last[key];
@@ -71,6 +76,47 @@ bool hf_reader_see(hf_reader *r, hf_txn_id t, const hf_item_read *read,
     if (!agrees(r, t, read, &now))
         return false;
     hf_vec_push(&r->seen, now);
+    return true;
+}
+
+/* One item against one snapshot of the same transaction. */
+static bool compare_entry(hf_reader *r, hf_txn_id t, hf_op_id op,
+                          const hf_seen *item)
+{
+    hf_verifier *v = r->v;
+    hf_item_read entry;
+    hf_txn_id writer;
+
+    if (hf_own_write_before(v->h, &v->facts, t, op, item->key) != HF_NONE ||
+        !hf_entry_of(v, t, op, item->key, &entry))
+        return true;
+    writer = entry.writer == HF_WRITER_INITIAL ? HF_NONE : entry.writer;
+    if (writer == item->source)
+        return true;
+    switch (hf_look_at_key(v, op, item->key)) {
+    case HF_LOOK_VIEW:
+        return fits(r, t, &entry, hf_predicate_condition(v, op), item->value);
+    case HF_LOOK_ITEM:
+        return hf_refuse(v, "%s reads two versions of key %s",
+                         hf_label_txn(v->h, t).text,
+                         hf_label_key(v->h, item->key).text);
+    default:
+        return true;
+    }
+}
+
+bool hf_reader_compare(hf_reader *r, hf_txn_id t)
+{
+    const hf_history *h = r->v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        if (!hf_op_counts(h, op) || !hf_has_snapshot(r->v, op))
+            continue;
+        for (size_t i = 0; i < r->seen.n; i++)
+            if (!r->seen.at[i].condition &&
+                !compare_entry(r, t, op, &r->seen.at[i]))
+                return false;
+    }
     return true;
 }
 
@@ -144,6 +190,67 @@ static hf_txn_id next_change(view *x, uint32_t at)
     return HF_NONE;
 }
 
+/* The view with all its sources, or the last, and the next change. */
+static void add_view(view *x, hf_txn_id source, bool all)
+{
+    hf_world *w = x->r->w;
+    uint32_t at = HF_NONE;
+
+    if (source != HF_NONE)
+        at = hf_world_writer_from(w, x->key, (int64_t)w->place[source]);
+    add_sources(x, at, all);
+    hf_world_add_read(w, (hf_world_read){.key = x->key,
+                                         .source = source,
+                                         .op = x->op,
+                                         .change = next_change(x, at),
+                                         .kind = HF_READ_VIEW});
+}
+
+/* The view as far as it differs from what is current at its place.  Indexes
+ * count the versions of the key from 1; 0 is the initial one. */
+static void add_difference(view *x, hf_txn_id source)
+{
+    hf_world *w = x->r->w;
+    uint32_t first = w->writer_first[x->key];
+    uint32_t now = hf_world_writer_from(w, x->key, w->now[x->reader]) - first;
+    uint32_t at =
+        source == HF_NONE
+            ? 0
+            : hf_world_writer_from(w, x->key, w->place[source]) + 1 - first;
+    uint32_t low = at < now ? at : now, high = at < now ? now : at;
+    hf_world_read r = {.key = x->key,
+                       .source = source,
+                       .op = x->op,
+                       .change = HF_NONE,
+                       .kind = HF_READ_VIEW};
+    bool before;
+
+    if (at == now)
+        return;
+    before = satisfies(x, low == 0 ? HF_NONE : w->writers[first + low - 1]);
+    for (uint32_t i = low; i < high; i++) {
+        hf_txn_id writer = w->writers[first + i];
+        bool after = satisfies(x, writer);
+
+        if (before != after && at < now) {
+            r.change = writer;
+            break;
+        }
+        if (before != after && writer != x->reader) {
+            r.kind = HF_READ_FROM;
+            r.source = writer;
+        }
+        before = after;
+    }
+    if (r.kind == HF_READ_FROM || r.change != HF_NONE)
+        hf_world_add_read(w, r);
+}
+
+static bool is_wanted(const hf_reader *r, hf_txn_id t)
+{
+    return r->w->is_full && (!r->w->wanted || r->w->wanted[t]);
+}
+
 bool hf_reader_view(hf_reader *r, hf_txn_id t, const hf_item_read *read,
                     hf_txn_id source)
 {
@@ -153,19 +260,11 @@ bool hf_reader_view(hf_reader *r, hf_txn_id t, const hf_item_read *read,
               .key = read->key,
               .op = read->op,
               .condition = hf_predicate_condition(r->v, read->op)};
-    uint32_t at = HF_NONE;
-    hf_txn_id change;
 
-    if (source != HF_NONE)
-        at =
-            hf_world_writer_from(r->w, read->key, (int64_t)r->w->place[source]);
-    add_sources(&x, at, shape == HF_SHAPE_AXIOM || shape == HF_SHAPE_OTV);
-    change = next_change(&x, at);
-    hf_world_add_read(r->w, (hf_world_read){.key = read->key,
-                                            .source = source,
-                                            .op = read->op,
-                                            .change = change,
-                                            .kind = HF_READ_VIEW});
+    if (is_wanted(r, t))
+        add_view(&x, source, shape == HF_SHAPE_AXIOM || shape == HF_SHAPE_OTV);
+    else
+        add_difference(&x, source);
     return !x.unknown || hf_give_up(r->v, HF_ERR_UNSUPPORTED,
                                     "a condition on key %s cannot be evaluated",
                                     hf_label_key(r->v->h, read->key).text);

@@ -17,6 +17,7 @@
  *   semantic error       an increment that does not add up
  *   outside snapshot     read, write seen or missed (stamps.c)
  *   concurrent write     write, write (stamps.c)
+ *   expected state       see expected.h
  *
  * Each is a fact about every world, so what it needs to know about sources
  * must be certain (certain.h), and the reader must certainly have happened.
@@ -26,6 +27,8 @@
  * transactions named and the length of the lists involved.
  */
 #include "verify/operations.h"
+
+#include "verify/expected.h"
 
 typedef struct rule {
     hf_anomaly anomaly;
@@ -106,7 +109,7 @@ static bool reads_others(const hf_certain *c, const hf_step *s, hf_key_id key,
                          hf_item_read *ret)
 {
     return key != HF_NONE && c->happened[s->t] &&
-           hf_read_of_key(c->v->h, s->op, key, ret) &&
+           hf_read_of_key(c->v, s->op, key, ret) &&
            hf_own_write_before(c->v->h, &c->v->facts, s->t, s->op, key) ==
                HF_NONE &&
            !is_blind(c, key);
@@ -196,7 +199,7 @@ static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
 
     (void)n;
     if (s[0].t != s[1].t || !c->happened[s[0].t] || !is_write(c, &s[0]) ||
-        !hf_read_of_key(h, s[1].op, key, &read))
+        !hf_read_of_key(c->v, s[1].op, key, &read))
         return hf_refuse_steps(c,
                                "expected an own write and a read of its key");
     if (hf_own_write_before(h, &c->v->facts, s[1].t, s[1].op, key) != s[0].op)
@@ -252,7 +255,7 @@ static bool check_duplicate(const hf_certain *c, const hf_step *s, uint32_t n)
 
     if (n == 1) {
         if (s->key == HF_NONE || !c->happened[s->t] ||
-            !hf_read_of_key(h, s->op, s->key, &read) || !is_list(c, &read))
+            !hf_read_of_key(c->v, s->op, s->key, &read) || !is_list(c, &read))
             return hf_refuse_steps(c,
                                    "expected a list read by a transaction that "
                                    "certainly committed");
@@ -275,7 +278,7 @@ static bool reads_dirty(const hf_certain *c, const hf_step *s, hf_key_id key,
 {
     if (reads_others(c, s, key, ret))
         return true;
-    return c->happened[s->t] && hf_read_of_key(c->v->h, s->op, key, ret) &&
+    return c->happened[s->t] && hf_read_of_key(c->v, s->op, key, ret) &&
            is_list(c, ret);
 }
 
@@ -336,7 +339,7 @@ static bool check_dirty_update(const hf_certain *c, const hf_step *s,
     (void)n;
     if (!is_write(c, &s[0]) || !is_write(c, &s[1]) || s[1].key != key ||
         h->txn_outcome[s[0].t] != HF_ABORTED || !c->happened[s[1].t] ||
-        !c->happened[s[2].t] || !hf_read_of_key(h, s[2].op, key, &read) ||
+        !c->happened[s[2].t] || !hf_read_of_key(c->v, s[2].op, key, &read) ||
         !is_list(c, &read))
         return hf_refuse_steps(
             c, "expected an aborted append, a committed append and a "
@@ -415,8 +418,8 @@ static bool check_incompatible(const hf_certain *c, const hf_step *s,
 
     (void)n;
     if (s[0].key == HF_NONE || !c->happened[s[0].t] || !c->happened[s[1].t] ||
-        !hf_read_of_key(c->v->h, s[0].op, s[0].key, &a) ||
-        !hf_read_of_key(c->v->h, s[1].op, s[0].key, &b) || !is_list(c, &a) ||
+        !hf_read_of_key(c->v, s[0].op, s[0].key, &a) ||
+        !hf_read_of_key(c->v, s[1].op, s[0].key, &b) || !is_list(c, &a) ||
         !is_list(c, &b))
         return hf_refuse_steps(c, "expected two list reads of one key");
     n_left = kept_elements(c, &a, &left);
@@ -448,18 +451,34 @@ static bool check_lost_update(const hf_certain *c, const hf_step *s, uint32_t n)
            hf_refuse_steps(c, "they do not read the same version");
 }
 
-/* A row returned by a that b looked at and did not return? */
-static bool returns_more(const hf_certain *c, const hf_predicate *a, hf_op_id b)
+/* The keys of which op returned a row; without a recorded result, of the
+ * entries that satisfy its condition. */
+static uint32_t keys_returned(const hf_certain *c, hf_op_id op, hf_key_id **ret)
 {
-    const hf_history *h = c->v->h;
-    uint32_t n = hf_item_reads(h, b);
-    hf_notes *returned = hf_notes_begin(c->v, HF_NOTES_KEYS);
+    hf_verifier *v = c->v;
+    hf_predicate p = hf_op_predicate(v->h, op);
+    bool listed = p.has_result_set || !hf_has_snapshot(v, op);
+    uint32_t most = p.n_versions + p.n_results, n = 0;
+    const hf_key_id *keys = NULL;
 
-    for (uint32_t i = 0; i < a->n_results; i++)
-        hf_note(returned, h->value_key[a->results[i].value], 1);
+    if (!listed)
+        most = hf_snapshot_keys(v->entries->snapshots, p.table, &keys);
+    *ret = hf_zeros(v, most, sizeof(**ret));
+    for (uint32_t i = 0; i < most; i++)
+        if ((listed ? hf_look_at(v, op, i) : hf_look_at_key(v, op, keys[i])) ==
+            HF_LOOK_ITEM)
+            (*ret)[n++] = listed ? hf_item_read_at(v->h, op, i).key : keys[i];
+    return n;
+}
+
+/* A row returned by a that b looked at and did not return? */
+static bool returns_more(const hf_certain *c, hf_op_id a, hf_op_id b)
+{
+    hf_key_id *keys;
+    uint32_t n = keys_returned(c, a, &keys);
+
     for (uint32_t i = 0; i < n; i++)
-        if (hf_note_of(returned, hf_item_read_at(h, b, i).key) &&
-            hf_look_at(c->v, b, i) == HF_LOOK_VIEW)
+        if (hf_look_at_key(c->v, b, keys[i]) == HF_LOOK_VIEW)
             return true;
     return false;
 }
@@ -467,8 +486,7 @@ static bool returns_more(const hf_certain *c, const hf_predicate *a, hf_op_id b)
 static bool is_set_read(const hf_history *h, const hf_step *s)
 {
     return s->kind >= HF_OP_PREDICATE_READ &&
-           s->kind <= HF_OP_PREDICATE_DELETE && hf_op_counts(h, s->op) &&
-           hf_op_predicate(h, s->op).has_result_set;
+           s->kind <= HF_OP_PREDICATE_DELETE && hf_op_counts(h, s->op);
 }
 
 static bool check_phantom(const hf_certain *c, const hf_step *s, uint32_t n)
@@ -480,8 +498,7 @@ static bool check_phantom(const hf_certain *c, const hf_step *s, uint32_t n)
     if (s[0].t != s[1].t || s[0].op >= s[1].op || !c->happened[s[0].t] ||
         !is_set_read(h, &s[0]) || !is_set_read(h, &s[1]))
         return hf_refuse_steps(
-            c, "expected two predicate operations of one transaction, "
-               "with their results");
+            c, "expected two predicate operations of one transaction");
     a = hf_op_predicate(h, s[0].op);
     b = hf_op_predicate(h, s[1].op);
     if (a.table != b.table || a.condition != b.condition)
@@ -490,7 +507,8 @@ static bool check_phantom(const hf_certain *c, const hf_step *s, uint32_t n)
         if (hf_op_writes(h, op))
             return hf_refuse_steps(c,
                                    "the transaction wrote before the second");
-    return returns_more(c, &a, s[1].op) || returns_more(c, &b, s[0].op) ||
+    return returns_more(c, s[0].op, s[1].op) ||
+           returns_more(c, s[1].op, s[0].op) ||
            hf_refuse_steps(c,
                            "neither leaves out a row that the other returns");
 }
@@ -559,6 +577,8 @@ bool hf_verify_operations(hf_verifier *v)
     const hf_certain *c;
     hf_step *steps;
 
+    if (v->w->anomaly == HF_EXPECTED_STATE)
+        return hf_verify_expected(v);
     if (!r)
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "\"%s\" is not decided by a few operations", name);

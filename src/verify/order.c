@@ -129,6 +129,7 @@ static bool verify_line(hf_verifier *v, hf_world *w)
 static bool place_events(hf_verifier *v, hf_world *w, uint32_t *start,
                          uint32_t *commit)
 {
+    w->now = hf_nones(v, v->h->n_txns, sizeof(*w->now));
     for (uint32_t i = 0; i < v->w->n_order; i++) {
         hf_txn_id t = v->w->order[i] / 2;
 
@@ -137,6 +138,7 @@ static bool place_events(hf_verifier *v, hf_world *w, uint32_t *start,
                 return hf_refuse(v, "%s starts twice",
                                  hf_label_txn(v->h, t).text);
             start[t] = i;
+            w->now[t] = w->n;
             continue;
         }
         if (start[t] == HF_NONE)
@@ -290,6 +292,7 @@ bool hf_verify_order(hf_verifier *v)
         return false;
     w.at = hf_nones(v, v->h->n_txns, sizeof(*w.at));
     w.place = hf_nones(v, v->h->n_txns, sizeof(*w.place));
+    w.now = w.place; /* a snapshot order has its own */
     fine = (v->w->kind == HF_WITNESS_SNAPSHOT ? verify_snapshot(v, &w)
                                               : verify_line(v, &w)) &&
            hf_world_keeps_rests(v, &w);

@@ -14,7 +14,8 @@ struct hf_sets {
     const hf_condition *condition;
     const hf_condition **compiled; /* per string id */
     bool aggregate, two_versions;
-    bool unknown; /* the condition, for a version of the set */
+    bool is_snapshot; /* entries are asked for, not spread */
+    bool unknown;     /* the condition, for a version of the set */
     /* per key: the operation that has an entry, and its index */
     hf_op_id *version_op, *row_op;
     uint32_t *version_at, *row_at;
@@ -45,18 +46,10 @@ const hf_condition *hf_predicate_condition(hf_verifier *v, hf_op_id op)
     if (text == HF_NONE) /* compiled[] has one entry more than strings */
         text = v->h->n_strings;
     if (!s->compiled[text])
-        s->compiled[text] = hf_condition_compile(
-            &v->kept.arena,
-            text == v->h->n_strings ? HF_STR("true") : hf_string(v->h, text));
+        s->compiled[text] = hf_match_compile(v, text == v->h->n_strings
+                                                    ? HF_STR("true")
+                                                    : hf_string(v->h, text));
     return s->compiled[text];
-}
-
-hf_match hf_predicate_match(hf_verifier *v, const hf_condition *c,
-                            hf_value_id value)
-{
-    if (value == HF_NONE)
-        return HF_MATCH_UNKNOWN;
-    return hf_condition_holds(c, hf_value_scalar(v->h, value));
 }
 
 static bool is_same(const hf_version_ref *a, const hf_version_ref *b)
@@ -95,6 +88,7 @@ static struct hf_sets *open_sets(hf_verifier *v, hf_op_id op)
     s->op = op;
     s->p = hf_op_predicate(v->h, op);
     s->condition = hf_predicate_condition(v, op);
+    s->is_snapshot = v->entries && s->p.snapshot != HF_SNAPSHOT_NONE;
     s->aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
     s->two_versions = !spread(v->h, op, s->p.versions, s->p.n_versions,
                               s->version_op, s->version_at);
@@ -137,17 +131,9 @@ static hf_set_fault judge_rows(hf_verifier *v, const struct hf_sets *s)
     return unknown ? HF_SET_UNKNOWN : HF_SET_FINE;
 }
 
-/* ---- aggregates ---------------------------------------------------------- */
+/* ---- snapshots and aggregates -------------------------------------------- */
 
-typedef struct total {
-    int64_t all, n; /* matches; those whose column is not nil */
-    int64_t sum, least, most;
-    bool incomplete; /* a row without the column */
-    bool mixed;      /* not all integers */
-    bool overflow;   /* of the sum */
-} total;
-
-static void add_number(total *t, hf_scalar x)
+static void add_number(hf_tally *t, hf_scalar x)
 {
     if (x.type == HF_NIL)
         return;
@@ -161,58 +147,155 @@ static void add_number(total *t, hf_scalar x)
     t->most = x.number > t->most ? x.number : t->most;
 }
 
-static total add_up(hf_verifier *v, const struct hf_sets *s)
+static void add_match(hf_verifier *v, const struct hf_sets *s,
+                      hf_value_id value, hf_tally *t)
 {
     hf_str column =
         s->p.n_columns > 0 ? hf_string(v->h, s->p.columns[0]) : HF_STR("value");
-    total t = {.least = INT64_MAX, .most = INT64_MIN};
+    hf_scalar x;
 
-    for (uint32_t i = 0; i < s->p.n_versions; i++) {
-        hf_value_id value = s->p.versions[i].value;
-        hf_scalar x;
+    t->all++;
+    if (hf_condition_column(hf_value_scalar(v->h, value), column, &x))
+        add_number(t, x);
+    else
+        t->incomplete = true;
+}
 
-        if (s->version_at[v->h->value_key[value]] != i ||
-            hf_predicate_match(v, s->condition, value) != HF_MATCH_YES)
-            continue;
-        t.all++;
-        if (hf_condition_column(hf_value_scalar(v->h, value), column, &x))
-            add_number(&t, x);
-        else
-            t.incomplete = true;
+void hf_tally_begin(hf_verifier *v, hf_op_id op, hf_tally *ret)
+{
+    (void)open_sets(v, op);
+    *ret = (hf_tally){.least = INT64_MAX, .most = INT64_MIN};
+}
+
+void hf_tally_add(hf_verifier *v, const hf_item_read *entry, hf_tally *t)
+{
+    const struct hf_sets *s = v->facts.sets;
+    hf_match m = hf_predicate_match(v, s->condition, entry->value);
+    hf_version_ref looked = {entry->value, entry->writer};
+
+    if (m == HF_MATCH_NO)
+        return;
+    t->unknown |= m == HF_MATCH_UNKNOWN;
+    if (s->aggregate) {
+        if (m == HF_MATCH_YES)
+            add_match(v, s, entry->value, t);
+        return;
     }
-    return t;
+    if (s->row_op[entry->key] != s->op)
+        t->mismatch |= m == HF_MATCH_YES;
+    else if (is_same(&looked, &s->p.results[s->row_at[entry->key]]))
+        t->n_returned++;
+    else
+        t->mismatch = true;
+}
+
+/* Every row satisfies the condition, and those of the table are entries that
+ * do, too. */
+static void tally_rows(hf_verifier *v, hf_tally *t)
+{
+    const struct hf_sets *s = v->facts.sets;
+    uint32_t expected = 0;
+
+    for (uint32_t i = 0; i < s->p.n_results; i++) {
+        hf_value_id value = s->p.results[i].value;
+        hf_key_id key = v->h->value_key[value];
+        hf_match m;
+
+        if (s->row_at[key] != i)
+            continue;
+        m = hf_predicate_match(v, s->condition, value);
+        t->mismatch |= m == HF_MATCH_NO;
+        t->unknown |= m == HF_MATCH_UNKNOWN;
+        expected += !t->gap && hf_table_of(v->h, key) == s->p.table;
+    }
+    t->mismatch |= t->n_returned != expected;
 }
 
 /* A count of all rows needs no column, one of a column no integers. */
 static bool is_computable(const struct hf_sets *s, hf_op_kind kind,
-                          const total *t)
+                          const hf_tally *t)
 {
-    if (s->unknown)
+    if (t->unknown)
         return false;
     if (kind == HF_OP_COUNT_ROWS)
         return s->p.n_columns == 0 || !t->incomplete;
     return !t->incomplete && !t->mixed && !(kind == HF_OP_SUM && t->overflow);
 }
 
-static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)
+static hf_set_fault judge_total(hf_verifier *v, const struct hf_sets *s,
+                                const hf_tally *t)
 {
     hf_op_kind kind = hf_op_kind_of(v->h, s->op);
     hf_scalar given = s->p.result;
-    total t = add_up(v, s);
-    int64_t count = s->p.n_columns > 0 ? t.n : t.all;
+    int64_t count = s->p.n_columns > 0 ? t->n : t->all;
     int64_t expected = kind == HF_OP_COUNT_ROWS ? count
-                       : kind == HF_OP_SUM      ? t.sum
-                       : kind == HF_OP_MIN      ? t.least
-                                                : t.most;
+                       : kind == HF_OP_SUM      ? t->sum
+                       : kind == HF_OP_MIN      ? t->least
+                                                : t->most;
 
-    if (!is_computable(s, kind, &t) ||
+    if (!is_computable(s, kind, t) ||
         (given.type != HF_INT && given.type != HF_NIL))
         return HF_SET_UNKNOWN;
-    if (kind != HF_OP_COUNT_ROWS && t.n == 0) /* nil; a sum may be 0 */
-        return given.type == HF_NIL || given.number == 0 ? HF_SET_FINE
-                                                         : HF_SET_MISMATCH;
+    if (kind != HF_OP_COUNT_ROWS && t->n == 0) /* nil; a sum may be 0 */
+        return given.type == HF_NIL || (kind == HF_OP_SUM && given.number == 0)
+                   ? HF_SET_FINE
+                   : HF_SET_MISMATCH;
     return given.type == HF_INT && given.number == expected ? HF_SET_FINE
                                                             : HF_SET_MISMATCH;
+}
+
+static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)
+{
+    hf_tally t;
+
+    hf_tally_begin(v, s->op, &t);
+    t.unknown = s->unknown;
+    for (uint32_t i = 0; i < s->p.n_versions; i++) {
+        hf_value_id value = s->p.versions[i].value;
+
+        if (s->version_at[v->h->value_key[value]] == i &&
+            hf_predicate_match(v, s->condition, value) == HF_MATCH_YES)
+            add_match(v, s, value, &t);
+    }
+    return judge_total(v, s, &t);
+}
+
+hf_set_fault hf_tally_end(hf_verifier *v, hf_tally *t)
+{
+    const struct hf_sets *s = v->facts.sets;
+
+    if (s->two_versions)
+        return HF_SET_TWO_VERSIONS;
+    if (!s->p.has_result_set)
+        return t->gap || t->unknown ? HF_SET_OPEN : HF_SET_FINE;
+    if (s->aggregate)
+        return t->gap ? HF_SET_OPEN : judge_total(v, s, t);
+    tally_rows(v, t);
+    if (t->mismatch)
+        return HF_SET_MISMATCH;
+    if (t->unknown)
+        return HF_SET_UNKNOWN;
+    return t->gap ? HF_SET_OPEN : HF_SET_FINE;
+}
+
+/* Every key of the table. */
+static hf_set_fault judge_snapshot(hf_verifier *v, hf_op_id op)
+{
+    hf_txn_id txn = hf_op_txn(v->h, op);
+    const hf_key_id *keys = NULL;
+    uint32_t n;
+    hf_tally t;
+
+    hf_tally_begin(v, op, &t);
+    t.gap = !hf_is_whole(v, txn, op);
+    n = hf_snapshot_keys(v->entries->snapshots, v->facts.sets->p.table, &keys);
+    for (uint32_t i = 0; i < n && !t.gap; i++) {
+        hf_item_read entry;
+
+        if (hf_entry_of(v, txn, op, keys[i], &entry))
+            hf_tally_add(v, &entry, &t);
+    }
+    return hf_tally_end(v, &t);
 }
 
 /* ---- questions ----------------------------------------------------------- */
@@ -222,6 +305,8 @@ hf_set_fault hf_predicate_judge(hf_verifier *v, hf_op_id op)
     const struct hf_sets *s = open_sets(v, op);
     hf_set_fault fault = HF_SET_FINE;
 
+    if (s->is_snapshot)
+        return judge_snapshot(v, op);
     if (s->two_versions)
         return HF_SET_TWO_VERSIONS;
     if (s->p.has_result_set && !s->aggregate)
@@ -231,6 +316,21 @@ hf_set_fault hf_predicate_judge(hf_verifier *v, hf_op_id op)
     if (fault != HF_SET_FINE)
         return fault;
     return s->p.has_version_set && !s->unknown ? HF_SET_FINE : HF_SET_OPEN;
+}
+
+static hf_look_kind look_at_entry(hf_verifier *v, const struct hf_sets *s,
+                                  const hf_item_read *entry)
+{
+    if (!s->aggregate && s->p.has_result_set)
+        return s->row_op[entry->key] == s->op ? HF_LOOK_ITEM : HF_LOOK_VIEW;
+    switch (hf_predicate_match(v, s->condition, entry->value)) {
+    case HF_MATCH_YES:
+        return HF_LOOK_ITEM;
+    case HF_MATCH_NO:
+        return HF_LOOK_VIEW;
+    default:
+        return HF_LOOK_SKIP;
+    }
 }
 
 hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i)
@@ -251,30 +351,51 @@ hf_look_kind hf_look_at(hf_verifier *v, hf_op_id op, uint32_t i)
     key = v->h->value_key[s->p.versions[i].value];
     if (s->version_at[key] != i)
         return HF_LOOK_SKIP;
-    if (!s->aggregate && s->p.has_result_set)
-        return s->row_op[key] == op ? HF_LOOK_ITEM : HF_LOOK_VIEW;
-    switch (hf_predicate_match(v, s->condition, s->p.versions[i].value)) {
-    case HF_MATCH_YES:
-        return HF_LOOK_ITEM;
-    case HF_MATCH_NO:
-        return HF_LOOK_VIEW;
-    default:
-        return HF_LOOK_SKIP;
-    }
+    return look_at_entry(
+        v, s, &(hf_item_read){.key = key, .value = s->p.versions[i].value});
 }
 
 hf_look_kind hf_look_at_key(hf_verifier *v, hf_op_id op, hf_key_id key)
 {
+    const struct hf_sets *s;
+    hf_item_read entry;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(v->h, op)))
+        return hf_item_reads(v->h, op) > 0 && v->h->op_key[op] == key
+                   ? HF_LOOK_ITEM
+                   : HF_LOOK_SKIP;
+    if (!hf_op_counts(v->h, op))
+        return HF_LOOK_SKIP;
+    s = open_sets(v, op);
+    if (s->version_op[key] == op)
+        return hf_look_at(v, op, s->version_at[key]);
+    if (s->is_snapshot && hf_entry_of(v, hf_op_txn(v->h, op), op, key, &entry))
+        return look_at_entry(v, s, &entry);
+    return !s->aggregate && s->row_op[key] == op ? HF_LOOK_ITEM : HF_LOOK_SKIP;
+}
+
+hf_item_read hf_read_at(hf_verifier *v, hf_op_id op, uint32_t i)
+{
+    hf_item_read read = hf_item_read_at(v->h, op, i), entry;
+
+    return hf_has_snapshot(v, op) &&
+                   hf_entry_of(v, hf_op_txn(v->h, op), op, read.key, &entry)
+               ? entry
+               : read;
+}
+
+bool hf_read_of_key(hf_verifier *v, hf_op_id op, hf_key_id key,
+                    hf_item_read *ret)
+{
     uint32_t n = hf_item_reads(v->h, op);
 
+    if (hf_has_snapshot(v, op) && hf_op_counts(v->h, op) &&
+        hf_entry_of(v, hf_op_txn(v->h, op), op, key, ret))
+        return true;
     for (uint32_t i = 0; i < n; i++) {
-        hf_look_kind look;
-
-        if (hf_item_read_at(v->h, op, i).key != key)
-            continue;
-        look = hf_look_at(v, op, i);
-        if (look != HF_LOOK_SKIP)
-            return look;
+        *ret = hf_item_read_at(v->h, op, i);
+        if (ret->key == key)
+            return true;
     }
-    return HF_LOOK_SKIP;
+    return false;
 }

@@ -99,6 +99,34 @@ static void add(collector *k, uint32_t slot, hf_txn_id t)
         r->touch_first[slot + 1]++;
 }
 
+static void add_read(collector *k, hf_txn_id t, const hf_item_read *read)
+{
+    uint32_t slot;
+
+    if (k->own_stamp[read->key] == t)
+        return;
+    slot = slot_read(k->c, t, read);
+    if (slot != HF_NONE)
+        add(k, slot, t);
+}
+
+/* The rows that an aggregate adds up; of a snapshot they are not listed. */
+static void add_entries(collector *k, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = k->c->v;
+    const hf_key_id *keys = NULL;
+    uint32_t n = hf_snapshot_keys(v->entries->snapshots,
+                                  hf_op_predicate(v->h, op).table, &keys);
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_item_read entry;
+
+        if (hf_look_at_key(v, op, keys[i]) == HF_LOOK_ITEM &&
+            hf_entry_of(v, t, op, keys[i], &entry))
+            add_read(k, t, &entry);
+    }
+}
+
 static void add_touches(collector *k, hf_txn_id t)
 {
     hf_verifier *v = k->c->v;
@@ -108,16 +136,13 @@ static void add_touches(collector *k, hf_txn_id t)
         uint32_t n = hf_item_reads(h, op);
 
         for (uint32_t i = 0; i < n; i++) {
-            hf_item_read read = hf_item_read_at(h, op, i);
-            uint32_t slot;
+            hf_item_read read = hf_read_at(v, op, i);
 
-            if (k->own_stamp[read.key] == t ||
-                hf_look_at(v, op, i) != HF_LOOK_ITEM)
-                continue;
-            slot = slot_read(k->c, t, &read);
-            if (slot != HF_NONE)
-                add(k, slot, t);
+            if (hf_look_at(v, op, i) == HF_LOOK_ITEM)
+                add_read(k, t, &read);
         }
+        if (n == 0 && hf_op_counts(h, op) && hf_has_snapshot(v, op))
+            add_entries(k, t, op);
         if (hf_op_writes(h, op))
             k->own_stamp[h->op_key[op]] = t;
     }

@@ -40,7 +40,9 @@ typedef struct hf_notes {
 typedef struct hf_tables {
     uint8_t *outcomes, *n_writers;
     hf_key_index *writers, *lists;
-    uint64_t *ranks; /* see hf_recorded_ranks() */
+    uint64_t *ranks;            /* see hf_recorded_ranks() */
+    struct hf_columns *columns; /* kept by columns.c */
+    uint8_t *judged;            /* kept by sweep.c */
     hf_notes notes[HF_NOTES_KIND_COUNT];
 } hf_tables;
 

@@ -39,7 +39,11 @@ typedef struct hf_verifier {
     /* of the history */
     hf_store kept;
     hf_facts facts;
+    struct hf_entries *entries; /* NULL: no operation has a snapshot */
+    hf_sql_dialect dialect;     /* of conditions */
+    hf_sql_cache *sql;          /* NULL until asked; kept by match.c */
     hf_tables tables;
+    struct hf_expectation *expectation; /* kept by expected.c */
     /* what is certain; [1]: where reads matter.  See hf_certain_get() */
     struct hf_certain *certain[2];
 } hf_verifier;

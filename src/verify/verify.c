@@ -3,7 +3,8 @@
  * Looks at nothing but the raw history and the witness.  Which file checks
  * what: order.c serial and snapshot orders, commit.c commit orders, values.c
  * both the short way, cycle.c cycles, operations.c anomalies of a few
- * operations, core.c cores; rests.h what a witness may rest on.
+ * operations, core.c cores; rests.h what a witness may rest on.  Conditions
+ * are match.c, version sets predicate.c and, for snapshots, entries.h.
  */
 #include "verify/verify.h"
 
@@ -11,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "verify/verifier.h"
+#include "verify/entries.h"
 
 bool hf_refuse(hf_verifier *v, const char *format, ...)
 {
@@ -202,11 +203,18 @@ void hf_verify_close(hf_verify_session *session)
 {
     if (!session)
         return;
+    hf_entries_close(session);
+    hf_sql_cache_free(session->sql);
     release_pages(&session->claim);
     release_pages(&session->kept);
     hf_arena_release(&session->claim.arena);
     hf_arena_release(&session->kept.arena);
     hf_free(session);
+}
+
+void hf_verify_set_dialect(hf_verify_session *session, hf_sql_dialect dialect)
+{
+    session->dialect = dialect;
 }
 
 static bool can_prove(const hf_claim *claim)

@@ -12,6 +12,7 @@
 #include "base/budget.h"
 #include "history/history.h"
 #include "model/witness.h"
+#include "sql/sql.h"
 
 /* What a witness file says. */
 typedef struct hf_claim {
@@ -52,6 +53,9 @@ typedef struct hf_verifier hf_verify_session;
 /* h must outlive the session.  Never NULL; O(1). */
 hf_verify_session *hf_verify_open(const hf_history *h);
 void hf_verify_close(hf_verify_session *session); /* NULL: nothing */
+/* How conditions are meant; HF_SQL_ANY unless told otherwise, before the first
+ * claim. */
+void hf_verify_set_dialect(hf_verify_session *session, hf_sql_dialect dialect);
 
 /* HF_ERR_LIMIT if the budget (may be NULL) ran out before an answer;
  * HF_ERR_UNSUPPORTED for a claim of verdict unknown (nothing to prove) or an

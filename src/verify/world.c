@@ -6,6 +6,8 @@
  * transactions.  O(operations), plus a binary search for each read whose
  * value was written more than once.
  */
+#include "base/sort.h"
+#include "verify/expected.h"
 #include "verify/reader.h"
 #include "verify/rests.h"
 
@@ -197,41 +199,42 @@ static bool take_list(hf_reader *r, hf_txn_id t, const hf_item_read *read,
     return true;
 }
 
-static bool take_read(hf_reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
-                      bool view)
+/* index: of the witness's sources; HF_NONE if the writer is known. */
+static bool take_read(hf_reader *r, hf_txn_id t, const hf_item_read *read,
+                      uint32_t index, bool view)
 {
     hf_verifier *v = r->v;
-    hf_item_read read = hf_item_read_at(v->h, op, index);
-    unsigned use = v->facts.key_use[read.key];
+    unsigned use = v->facts.key_use[read->key];
     hf_txn_id source = HF_SEVERAL;
 
     if (use & HF_KEY_BLIND)
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "key %s is read and has increments without results",
-                          hf_label_key(v->h, read.key).text);
+                          hf_label_key(v->h, read->key).text);
     if (use & HF_KEY_LIST) {
-        if (!take_list(r, t, &read, index, &source))
+        if (!take_list(r, t, read, index, &source))
             return false;
-    } else if (r->own_stamp[read.key] == t) {
-        return check_own(r, t, &read);
+    } else if (r->own_stamp[read->key] == t) {
+        return check_own(r, t, read);
     } else if (hf_reads_matter(v)) {
-        if (!settle(r, t, op, index, &read, &source))
+        if (!settle(r, t, read->op, index, read, &source))
             return false;
-    } else if (!settle_loosely(r, t, index, &read, &source)) {
+    } else if (!settle_loosely(r, t, index, read, &source)) {
         return false;
     }
     if (source == HF_SEVERAL || (view && !hf_reads_matter(v)))
         return true;
-    return keep(r, t, &read, source, view);
+    return keep(r, t, read, source, view);
 }
 
-static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
+/* ---- predicates ---------------------------------------------------------- */
+
+static bool accept_sets(hf_reader *r, hf_txn_id t, hf_op_id op,
+                        hf_set_fault fault)
 {
     hf_verifier *v = r->v;
-    uint32_t n = hf_item_reads(v->h, op);
-    uint32_t n_versions = hf_op_predicate(v->h, op).n_versions;
 
-    switch (hf_predicate_judge(v, op)) {
+    switch (fault) {
     case HF_SET_TWO_VERSIONS:
         return hf_refuse(v, "operation %u of %s has two versions of one key",
                          (unsigned)op, hf_label_txn(v->h, t).text);
@@ -245,33 +248,92 @@ static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
                           "operation %u of %s has a condition that cannot be "
                           "evaluated, or a result that cannot be computed",
                           (unsigned)op, hf_label_txn(v->h, t).text);
-    case HF_SET_OPEN:
-        if (!hf_reads_matter(v))
-            break;
-        return hf_give_up(v, HF_ERR_UNSUPPORTED,
-                          "operation %u of %s has no version set, or a "
-                          "condition that cannot be evaluated",
-                          (unsigned)op, hf_label_txn(v->h, t).text);
+    case HF_SET_OPEN: /* the state must say it, then */
+        return !hf_reads_matter(v) || hf_expected_open(v, r->w, t, op);
     default:
-        break;
+        return true;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        hf_look_kind look = hf_look_at(v, op, i);
+}
 
-        /* where reads do not matter, every version must still exist */
-        if (look == HF_LOOK_SKIP && i < n_versions && !hf_reads_matter(v))
-            look = HF_LOOK_VIEW;
-        if (look != HF_LOOK_SKIP &&
-            !take_read(r, t, op, i, look == HF_LOOK_VIEW))
+/* An entry of a snapshot that is no row. */
+static bool take_entry(hf_reader *r, hf_txn_id t, hf_op_id op, hf_key_id key)
+{
+    hf_look_kind look = hf_look_at_key(r->v, op, key);
+    hf_item_read entry;
+
+    return look == HF_LOOK_SKIP || !hf_entry_of(r->v, t, op, key, &entry) ||
+           take_read(r, t, &entry, HF_NONE, look == HF_LOOK_VIEW);
+}
+
+static bool take_all_entries(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = r->v;
+    const hf_key_id *keys = NULL;
+    uint32_t n = hf_snapshot_keys(v->entries->snapshots,
+                                  hf_op_predicate(v->h, op).table, &keys);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!take_entry(r, t, op, keys[i]))
+            return false;
+        if ((i & 0xfff) == 0 && hf_out_of_budget(v))
             return false;
     }
     return true;
 }
 
+/* Those that may be another than is current; all, if all views are wanted. */
+static bool take_entries(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    const hf_world *w = r->w;
+
+    if (!hf_reads_matter(r->v))
+        return true;
+    if (w->is_full && (!w->wanted || w->wanted[t]))
+        return take_all_entries(r, t, op);
+    while (r->suspect < w->n_suspects && w->suspects[r->suspect].key < op)
+        r->suspect++;
+    for (; r->suspect < w->n_suspects && w->suspects[r->suspect].key == op;
+         r->suspect++)
+        if (!take_entry(r, t, op, (hf_key_id)w->suspects[r->suspect].value))
+            return false;
+    return true;
+}
+
+static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = r->v;
+    uint32_t n = hf_item_reads(v->h, op);
+    uint32_t n_versions = hf_op_predicate(v->h, op).n_versions;
+    bool snapshot = hf_has_snapshot(v, op);
+    const uint8_t *judged = snapshot ? hf_judge_snapshots(v) : NULL;
+
+    if (snapshot && !judged)
+        return false;
+    if (!accept_sets(r, t, op,
+                     snapshot ? (hf_set_fault)judged[op]
+                              : hf_predicate_judge(v, op)))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        hf_look_kind look = hf_look_at(v, op, i);
+        hf_item_read read = hf_read_at(v, op, i);
+
+        /* where reads do not matter, every version must still exist */
+        if (look == HF_LOOK_SKIP && i < n_versions && !hf_reads_matter(v))
+            look = HF_LOOK_VIEW;
+        if (look != HF_LOOK_SKIP &&
+            !take_read(r, t, &read, i, look == HF_LOOK_VIEW))
+            return false;
+    }
+    return !snapshot || take_entries(r, t, op);
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
 static bool take_operation(hf_reader *r, hf_txn_id t, hf_op_id op)
 {
     hf_verifier *v = r->v;
     hf_op_kind kind = hf_op_kind_of(v->h, op);
+    hf_item_read read;
 
     if (!hf_op_counts(v->h, op))
         return true;
@@ -284,7 +346,10 @@ static bool take_operation(hf_reader *r, hf_txn_id t, hf_op_id op)
                            "and writes values that do not add up");
     if (hf_op_has_predicate(kind))
         return take_predicate(r, t, op);
-    return hf_item_reads(v->h, op) == 0 || take_read(r, t, op, 0, false);
+    if (hf_item_reads(v->h, op) == 0)
+        return true;
+    read = hf_item_read_at(v->h, op, 0);
+    return take_read(r, t, &read, 0, false);
 }
 
 static bool take_transaction(hf_reader *r, hf_txn_id t)
@@ -305,7 +370,7 @@ static bool take_transaction(hf_reader *r, hf_txn_id t)
         r->own_op[key] = op;
         r->own_count[key]++;
     }
-    return true;
+    return !r->v->entries || !r->v->info->internal || hf_reader_compare(r, t);
 }
 
 static bool take_all(hf_reader *r)
@@ -333,7 +398,8 @@ static void make_room(hf_verifier *v, hf_world *w)
 
     w->reads_grow = v->facts.has_predicates;
     if (w->reads_grow)
-        return;
+        return; /* what is there from before is used again */
+    w->cap_reads = 0;
     for (hf_op_id op = 0; op < h->n_ops; op++) {
         hf_op_kind kind = hf_op_kind_of(h, op);
 
@@ -351,6 +417,9 @@ static bool take_reads(hf_verifier *v, hf_world *w)
     make_room(v, w);
     if (v->facts.has_predicates)
         hf_world_collect_writers(v, w);
+    if ((!w->is_full || w->wanted) && v->entries && hf_reads_matter(v) &&
+        !hf_world_find_suspects(v, w))
+        return false;
     w->read_first = hf_zeros(v, (size_t)h->n_txns + 1, sizeof(uint32_t));
     r.own_stamp = hf_nones(v, h->n_keys, sizeof(hf_txn_id));
     r.own_op = hf_nones(v, h->n_keys, sizeof(hf_op_id));
@@ -491,59 +560,25 @@ static bool keeps_promise(hf_verifier *v)
                      hf_label_key(v->h, v->h->value_key[value]).text);
 }
 
+bool hf_world_read_again(hf_verifier *v, hf_world *w, uint32_t *now)
+{
+    w->n_reads = 0;
+    w->now = now;
+    return take_reads(v, w);
+}
+
+bool hf_world_read_fully(hf_verifier *v, hf_world *w, const bool *wanted)
+{
+    w->n_reads = 0;
+    w->is_full = true;
+    w->wanted = wanted;
+    return take_reads(v, w);
+}
+
 bool hf_world_build(hf_verifier *v, hf_world *w)
 {
+    /* an aggregate touches every row that it adds up */
+    w->is_full = v->w->rests & HF_REST_TOUCHES;
     return check_entries(v) && keeps_promise(v) && keeps_certificate(v, w) &&
            hf_world_build_lists(v, w) && take_reads(v, w);
-}
-
-bool hf_world_keeps_sessions(hf_verifier *v, const hf_world *w)
-{
-    const hf_history *h = v->h;
-
-    for (hf_session_id s = 0; s < h->n_sessions; s++) {
-        hf_txn_id last = HF_NONE;
-
-        for (uint32_t i = h->session_first[s]; i < h->session_first[s + 1];
-             i++) {
-            hf_txn_id t = h->session_txns[i];
-
-            if (w->place[t] == HF_NONE)
-                continue;
-            if (last != HF_NONE && w->place[t] < w->place[last])
-                return hf_refuse(v,
-                                 "%s is before %s in their session and "
-                                 "after it in the order",
-                                 hf_label_txn(h, last).text,
-                                 hf_label_txn(h, t).text);
-            last = t;
-        }
-    }
-    return true;
-}
-
-/* From the end of the order to its beginning, keeping the earliest end of
- * the transactions passed: none of them may have ended before this began. */
-bool hf_world_keeps_time(hf_verifier *v, const hf_world *w)
-{
-    const hf_history *h = v->h;
-    uint64_t earliest = HF_TIME_NONE;
-    hf_txn_id who = HF_NONE;
-
-    for (uint32_t i = w->n; i-- > 0;) {
-        hf_txn_id t = w->at[i];
-        uint64_t begin = hf_txn_begin_time(h, t), end = hf_txn_end_time(h, t);
-
-        if (begin != HF_TIME_NONE && who != HF_NONE && earliest < begin)
-            return hf_refuse(v,
-                             "%s ended before %s began and is after it in "
-                             "the order",
-                             hf_label_txn(h, who).text,
-                             hf_label_txn(h, t).text);
-        if (h->txn_outcome[t] == HF_COMMITTED && end < earliest) {
-            earliest = end;
-            who = t;
-        }
-    }
-    return true;
 }

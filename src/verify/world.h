@@ -32,11 +32,21 @@ typedef struct hf_world {
     uint32_t n;      /* transactions in it */
     hf_txn_id *at;   /* in order (of their commits) */
     uint32_t *place; /* per transaction: index in `at`, or HF_NONE */
+    uint32_t *now;   /* per transaction: how many of `at` its reads see */
     /* reads of others, per transaction (empty at read-uncommitted) */
     uint32_t *read_first;
     hf_world_read *reads;
     size_t n_reads, cap_reads;
     bool reads_grow; /* they are on the heap: hf_world_release() */
+    /* Of views only those that do not see what is current at `now` are in
+     * the table, as far as they differ; but where is_full, or for those that
+     * are wanted, all (wanted NULL: all transactions). */
+    bool is_full;
+    const bool *wanted;
+    /* keys that a snapshot may see otherwise than they are at `now`, by
+     * operation (views.c) */
+    struct hf_sortable *suspects; /* operation, key */
+    size_t n_suspects;
     /* the writers of each key, in order; see hf_world_collect_writers() */
     uint32_t *writer_first;
     hf_txn_id *writers;
@@ -51,9 +61,15 @@ typedef struct hf_world {
                                 ends in an aborted element, or HF_NONE */
 } hf_world;
 
-/* at, place and n must be filled. */
+/* at, place, now and n must be filled. */
 bool hf_world_build(hf_verifier *v, hf_world *w);
 void hf_world_release(hf_world *w);
+/* Makes the table of reads again, for other places at which they are current;
+ * or with all views of the wanted. */
+bool hf_world_read_again(hf_verifier *v, hf_world *w, uint32_t *now);
+bool hf_world_read_fully(hf_verifier *v, hf_world *w, const bool *wanted);
+/* Fills suspects. */
+bool hf_world_find_suspects(hf_verifier *v, hf_world *w);
 
 /* Fills writer_first and writers, if that has not been done. */
 void hf_world_collect_writers(hf_verifier *v, hf_world *w);

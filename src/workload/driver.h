@@ -8,12 +8,15 @@
 #define HF_WORKLOAD_DRIVER_H
 
 #include "base/error.h"
+#include "base/out.h"
 #include "base/vec.h"
 #include "store/store.h"
 #include "workload/generate.h"
 #include "workload/keys.h"
 
 #define N_BITS 256
+/* emme.c: values of the column that conditions ask for are below this. */
+#define HF_EMME_SPAN 1000
 
 /* What every step needs comes first. */
 typedef struct client {
@@ -24,8 +27,11 @@ typedef struct client {
     uint64_t skew;    /* how wrong its clock is */
     uint32_t number;  /* the store's, of its transaction */
     hf_session_id id;
+    uint32_t seen; /* commits when it began */
     bool running;
-    HF_VEC(uint64_t) ends; /* of its operations, if asked for */
+    HF_VEC(uint64_t) ends;   /* of its operations, if asked for */
+    HF_VEC(int64_t) amounts; /* of its increments */
+    size_t n_amounts;        /* recorded */
 } client;
 
 typedef struct serial_entry {
@@ -61,6 +67,14 @@ typedef struct generator {
     HF_VEC(serial_entry) serials;
     HF_VEC(hf_version_ref) refs; /* scratch */
 
+    /* scans */
+    hf_version_sets sets;            /* how they are recorded, never DEFAULT */
+    const char *table, *column;      /* of keys and conditions; NULL: none */
+    HF_VEC(uint64_t) commit_times;   /* by commit number */
+    HF_VEC(uint32_t) commit_numbers; /* whose it was; HF_NONE: nobody's */
+    HF_VEC(uint32_t) ids;            /* scratch */
+    hf_out text;                     /* scratch */
+
     /* append */
     uint32_t *slot_key, *slot_writes;
     HF_VEC(hf_value_id) list_of; /* by version; HF_NONE: not made yet */
@@ -74,6 +88,7 @@ void hf_run_register(generator *g);
 void hf_run_rows(generator *g); /* the same, see rows.c */
 void hf_run_append(generator *g);
 void hf_run_predicate(generator *g);
+void hf_run_emme(generator *g); /* both mixes */
 
 /* generate.c */
 /* A client without operations to run ends its transaction and begins the
@@ -96,6 +111,8 @@ static inline hf_value_id value_of(generator *g, const hf_store_op *op)
 /* Adds the ended transaction of client i to the history. */
 void hf_record(generator *g, uint32_t i, hf_outcome outcome,
                const hf_store_end *end);
+/* After the transaction of client i has ended: notes when. */
+void hf_record_commit_time(generator *g, uint32_t i);
 /* The parts of the certificate that are known at the end only. */
 void hf_record_rest(generator *g);
 

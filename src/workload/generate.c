@@ -8,6 +8,7 @@
 #include "workload/generate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "history/bulk.h"
 #include "workload/driver.h"
@@ -35,6 +36,22 @@ static const workload_row workloads[HF_WORKLOAD_COUNT] = {
                                "rows read, changed and summed up one by one "
                                "and by conditions",
                                HF_BUG_IN_PREDICATE, hf_run_predicate},
+    [HF_WORKLOAD_EMME_ITEM] = {"emme-item",
+                               "rows inserted, updated, incremented and read "
+                               "one by one, in Emme's item mix",
+                               HF_BUG_IN_EMME_ITEM, hf_run_emme},
+    [HF_WORKLOAD_EMME_PREDICATE] = {"emme-predicate",
+                                    "rows also read and updated by ranges, "
+                                    "least and greatest, in Emme's predicate "
+                                    "mix",
+                                    HF_BUG_IN_EMME_PREDICATE, hf_run_emme},
+};
+
+static const char *const version_sets[HF_VERSION_SETS_COUNT] = {
+    [HF_VERSION_SETS_DEFAULT] = "default",
+    [HF_VERSION_SETS_EXPLICIT] = "explicit",
+    [HF_VERSION_SETS_TIME] = "time",
+    [HF_VERSION_SETS_IDS] = "ids",
 };
 
 static const char *const distributions[HF_DISTRIBUTION_COUNT] = {
@@ -63,6 +80,23 @@ bool hf_workload_find(hf_str name, hf_workload *ret_workload)
     for (unsigned i = 0; i < HF_WORKLOAD_COUNT; i++) {
         if (hf_str_same_name(hf_str_of(workloads[i].name), name)) {
             *ret_workload = (hf_workload)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *hf_version_sets_name(hf_version_sets sets)
+{
+    HF_ASSERT((unsigned)sets < HF_VERSION_SETS_COUNT);
+    return version_sets[sets];
+}
+
+bool hf_version_sets_find(hf_str name, hf_version_sets *ret_sets)
+{
+    for (unsigned i = 0; i < HF_VERSION_SETS_COUNT; i++) {
+        if (hf_str_same_name(hf_str_of(version_sets[i]), name)) {
+            *ret_sets = (hf_version_sets)i;
             return true;
         }
     }
@@ -98,6 +132,46 @@ hf_workload hf_store_bug_workload(hf_store_bug bug)
 
 /* ---- options ------------------------------------------------------------- */
 
+static bool is_emme(hf_workload workload)
+{
+    return workload == HF_WORKLOAD_EMME_ITEM ||
+           workload == HF_WORKLOAD_EMME_PREDICATE;
+}
+
+/* WORKLOAD's own defaults, over those of registers. */
+static void set_workload_defaults(hf_generate_options *o)
+{
+    switch (o->workload) {
+    case HF_WORKLOAD_APPEND:
+        o->keys = 10;
+        o->max_ops = 4;
+        o->writes_per_key = 64;
+        o->distribution = HF_DISTRIBUTION_EXPONENTIAL;
+        break;
+    case HF_WORKLOAD_PREDICATE:
+        o->keys = 20;
+        o->max_ops = 5;
+        break;
+    case HF_WORKLOAD_EMME_ITEM:
+    case HF_WORKLOAD_EMME_PREDICATE:
+        o->min_ops = o->max_ops = 5;
+        o->keys = 100;
+        o->range_percent = 1;
+        o->loaded_percent = 0;
+        o->read_percent = 45;
+        o->write_percent = 55;
+        o->rmw_percent = 0;
+        if (o->workload == HF_WORKLOAD_EMME_PREDICATE)
+            break;
+        o->keys = 1000;
+        o->read_percent = o->write_percent = 40;
+        o->rmw_percent = 20;
+        break;
+    default:
+        break;
+    }
+}
+
 void hf_generate_defaults(hf_generate_options *o, hf_workload workload,
                           hf_store_bug bug)
 {
@@ -120,7 +194,6 @@ void hf_generate_defaults(hf_generate_options *o, hf_workload workload,
         .predicate_percent = 50,
         .range_percent = 20,
         .loaded_percent = 50,
-        .writes_per_key = workload == HF_WORKLOAD_APPEND ? 64 : 0,
         .level = info->shows_at,
         .bug = bug,
         .bug_percent = info->percent,
@@ -129,17 +202,12 @@ void hf_generate_defaults(hf_generate_options *o, hf_workload workload,
         .unique_values = !info->needs_duplicates,
         .certificate = true,
     };
-    if (workload == HF_WORKLOAD_APPEND) {
-        o->keys = 10;
-        o->max_ops = 4;
-        o->distribution = HF_DISTRIBUTION_EXPONENTIAL;
-    } else if (workload == HF_WORKLOAD_PREDICATE) {
-        o->keys = 20;
-        o->max_ops = 5;
-    }
+    set_workload_defaults(o);
     if (bug != HF_BUG_NONE) {
         o->transactions = 200;
         o->keys = 10;
+        if (is_emme(workload))
+            o->range_percent = 20;
     }
 }
 
@@ -204,6 +272,43 @@ static hf_status check_percent(const hf_generate_options *o, hf_error *err)
     return HF_OK;
 }
 
+/* Does the store have one clock, whose times say what a scan saw? */
+static bool has_clock(const hf_generate_options *o)
+{
+    hf_store *s;
+    bool has;
+
+    if (!o->certificate || o->level == HF_READ_UNCOMMITTED)
+        return false;
+    s = hf_store_new(
+        &(hf_store_options){.level = o->level, .bug = o->bug, .sessions = 1});
+    has = !hf_store_is_replicated(s);
+    hf_store_free(s);
+    return has;
+}
+
+static hf_status check_sets(const hf_generate_options *o, hf_error *err)
+{
+    if (o->version_sets < HF_VERSION_SETS_TIME || has_clock(o))
+        return HF_OK;
+    if (!o->certificate)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "version sets as snapshots without a certificate");
+    return hf_fail(err, HF_ERR_USAGE,
+                   "a store at level \"%s\"%s has no snapshots that all see: "
+                   "version sets must be explicit",
+                   hf_level_get(o->level)->name,
+                   o->bug == HF_BUG_NONE ? "" : " with this bug");
+}
+
+static hf_version_sets sets_of(const hf_generate_options *o)
+{
+    if (o->version_sets != HF_VERSION_SETS_DEFAULT)
+        return o->version_sets;
+    return is_emme(o->workload) && has_clock(o) ? HF_VERSION_SETS_TIME
+                                                : HF_VERSION_SETS_EXPLICIT;
+}
+
 hf_status hf_generate_check(const hf_generate_options *o, hf_error *err)
 {
     const hf_store_bug_info *bug;
@@ -212,9 +317,11 @@ hf_status hf_generate_check(const hf_generate_options *o, hf_error *err)
     if ((unsigned)o->workload >= HF_WORKLOAD_COUNT ||
         (unsigned)o->distribution >= HF_DISTRIBUTION_COUNT ||
         (unsigned)o->level >= HF_LEVEL_COUNT ||
-        (unsigned)o->bug >= HF_BUG_COUNT)
+        (unsigned)o->bug >= HF_BUG_COUNT ||
+        (unsigned)o->version_sets >= HF_VERSION_SETS_COUNT)
         return hf_fail(err, HF_ERR_USAGE,
-                       "workload, distribution, level or bug out of range");
+                       "workload, distribution, level, bug or version sets "
+                       "out of range");
     st = check_counts(o, err);
     if (st == HF_OK)
         st = check_percent(o, err);
@@ -237,7 +344,7 @@ hf_status hf_generate_check(const hf_generate_options *o, hf_error *err)
     if ((bug->needs_times || o->intervals) && !o->times)
         return hf_fail(err, HF_ERR_USAGE, "%s without times of transactions",
                        o->intervals ? "intervals of operations" : bug->name);
-    return HF_OK;
+    return check_sets(o, err);
 }
 
 /* ---- clients ------------------------------------------------------------- */
@@ -256,7 +363,8 @@ static void begin(generator *g, uint32_t i)
         c->left += hf_rng_below(&g->rng, o->max_ops - o->min_ops + 1);
     c->rmw_key = HF_NONE;
     c->begin = g->clock;
-    c->ends.n = 0;
+    c->seen = hf_store_clock(g->s);
+    c->ends.n = c->amounts.n = c->n_amounts = 0;
     g->n_begun++;
 }
 
@@ -305,6 +413,8 @@ static void end(generator *g, uint32_t i)
     hf_store_end how;
     hf_outcome outcome = finish(g, i, &how);
 
+    if (g->sets > HF_VERSION_SETS_EXPLICIT)
+        hf_record_commit_time(g, i);
     hf_record(g, i, outcome, &how);
     if (g->list_of.n > 0 && g->o->bug != HF_BUG_NONE)
         forget_lists(g, i);
@@ -349,9 +459,17 @@ void hf_generate_bits(generator *g)
 void hf_generate_keys(generator *g, uint32_t n)
 {
     uint32_t first = hf_store_add_keys(g->s, n);
+    hf_string_id table = HF_NONE;
 
+    if (g->table)
+        table = hf_builder_string(g->b, g->table, strlen(g->table));
     for (uint32_t i = 0; i < n; i++) {
-        hf_key_id key = hf_builder_key_int(g->b, (int64_t)first + i);
+        int64_t name = (int64_t)first + i;
+        hf_key_id key =
+            g->table
+                ? hf_builder_key_row(
+                      g->b, table, (hf_scalar){.type = HF_INT, .number = name})
+                : hf_builder_key_int(g->b, name);
 
         HF_ASSERT(key == first + i || hf_builder_failed(g->b));
         (void)key;
@@ -408,7 +526,15 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
                            .only_rows = o->workload == HF_WORKLOAD_REGISTER &&
                                         o->unique_values};
 
-    *g = (generator){.o = o, .b = b, .next_bits = N_BITS};
+    *g = (generator){.o = o,
+                     .b = b,
+                     .next_bits = N_BITS,
+                     .sets = sets_of(o),
+                     .table = is_emme(o->workload) ? "t" : NULL,
+                     .column = is_emme(o->workload) ? "c1" : "value"};
+    if (is_emme(o->workload) && g->sets != HF_VERSION_SETS_EXPLICIT)
+        so.span = HF_EMME_SPAN;
+    hf_out_init_memory(&g->text);
     hf_rng_seed(&g->rng, o->seed);
     g->s = hf_store_new(&so);
     hf_keys_init(&g->keys, o);
@@ -417,7 +543,7 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
     g->serial = o->certificate && hf_level_implies(o->level, HF_SERIALIZABLE);
     g->intervals = o->intervals;
     g->needs_writers =
-        o->workload == HF_WORKLOAD_PREDICATE || o->bug == HF_BUG_DIRTY_WRITE;
+        o->workload >= HF_WORKLOAD_PREDICATE || o->bug == HF_BUG_DIRTY_WRITE;
     g->replicated = hf_store_is_replicated(g->s);
     g->snapshots = hf_store_has_snapshots(g->s);
     expect(o, b);
@@ -429,14 +555,20 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
 
 static void stop(generator *g)
 {
-    for (uint32_t i = 0; i < g->o->sessions; i++)
+    for (uint32_t i = 0; i < g->o->sessions; i++) {
         hf_vec_release(&g->clients[i].ends);
+        hf_vec_release(&g->clients[i].amounts);
+    }
     hf_free(g->clients);
     hf_free(g->active);
     hf_vec_release(&g->nil);
     hf_vec_release(&g->txn_of);
     hf_vec_release(&g->serials);
     hf_vec_release(&g->refs);
+    hf_vec_release(&g->commit_times);
+    hf_vec_release(&g->commit_numbers);
+    hf_vec_release(&g->ids);
+    hf_out_release(&g->text);
     hf_vec_release(&g->list_of);
     hf_vec_release(&g->todo);
     hf_keys_release(&g->keys);

@@ -22,9 +22,11 @@
 #include "store/bugs.h"
 
 typedef enum hf_workload {
-    HF_WORKLOAD_REGISTER = 0, /* reads and writes of single keys */
-    HF_WORKLOAD_APPEND,       /* list appends and list reads, as Elle's */
-    HF_WORKLOAD_PREDICATE,    /* rows; range reads, updates, deletes, sums */
+    HF_WORKLOAD_REGISTER = 0,   /* reads and writes of single keys */
+    HF_WORKLOAD_APPEND,         /* list appends and list reads, as Elle's */
+    HF_WORKLOAD_PREDICATE,      /* rows; range reads, updates, deletes, sums */
+    HF_WORKLOAD_EMME_ITEM,      /* the item mix of the Emme evaluation */
+    HF_WORKLOAD_EMME_PREDICATE, /* and its predicate mix */
     HF_WORKLOAD_COUNT
 } hf_workload;
 
@@ -35,6 +37,15 @@ typedef enum hf_distribution {
     HF_DISTRIBUTION_EXPONENTIAL, /* key i+1 is half as likely as key i */
     HF_DISTRIBUTION_COUNT
 } hf_distribution;
+
+/* How it is recorded what an operation over a condition looked at. */
+typedef enum hf_version_sets {
+    HF_VERSION_SETS_DEFAULT = 0, /* emme: by time if there is one snapshot */
+    HF_VERSION_SETS_EXPLICIT,    /* a version of every key */
+    HF_VERSION_SETS_TIME,        /* the time of a snapshot */
+    HF_VERSION_SETS_IDS, /* the transactions it holds, PostgreSQL's way */
+    HF_VERSION_SETS_COUNT
+} hf_version_sets;
 
 typedef struct hf_generate_options {
     hf_workload workload;
@@ -52,12 +63,15 @@ typedef struct hf_generate_options {
     /* Percent of operations; the three add up to 100.  A read-modify-write
      * is a read and a write of one key and counts as one operation.  In the
      * append workload a write is an append, in the predicate workload an
-     * insert, update or delete. */
+     * insert, update or delete, in the emme workloads an insert or update. */
     unsigned read_percent, write_percent, rmw_percent;
-    /* Predicate workload: percent of reads and of writes that are over a
-     * condition instead of one key; width of a range in percent of all
-     * values; percent of the keys that exist at the start. */
+    /* Predicate workloads: percent of reads and of writes (emme-predicate: of
+     * updates) that are over a condition instead of one key; width of a range
+     * in percent of all values; percent of the keys that exist at the start. */
     unsigned predicate_percent, range_percent, loaded_percent;
+    /* Snapshots need a certificate and a level without replicas at which
+     * nothing is read before it is committed. */
+    hf_version_sets version_sets;
     /* Append: a key is replaced by a fresh one after this many appends; 0:
      * never. */
     uint32_t writes_per_key;
@@ -97,11 +111,13 @@ HF_MUST_USE hf_status hf_generate_check(const hf_generate_options *o,
 HF_MUST_USE hf_status hf_generate(const hf_generate_options *o, hf_builder *b,
                                   hf_error *err);
 
-/* "register", "append", "predicate"; "uniform", "zipf", "hotspot",
- * "exponential"; a line about each for help texts. */
+/* "register", "append", ...; "default", "explicit", "time", "ids"; "uniform",
+ * "zipf", "hotspot", "exponential"; a line about each for help texts. */
 const char *hf_workload_name(hf_workload workload);
 const char *hf_workload_summary(hf_workload workload);
 bool hf_workload_find(hf_str name, hf_workload *ret_workload);
+const char *hf_version_sets_name(hf_version_sets sets);
+bool hf_version_sets_find(hf_str name, hf_version_sets *ret_sets);
 const char *hf_distribution_name(hf_distribution distribution);
 bool hf_distribution_find(hf_str name, hf_distribution *ret_distribution);
 

@@ -6,7 +6,9 @@
  */
 #include "workload/driver.h"
 
-#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "history/bulk.h"
 
@@ -58,6 +60,130 @@ static hf_scalar aggregate(hf_op_kind kind, const hf_store_row *rows, size_t n)
     return number(kind == HF_OP_MIN ? min : kind == HF_OP_MAX ? max : sum);
 }
 
+/* "c1 >= 10 AND c1 <= 19", in g->text. */
+static void write_condition(generator *g, const hf_store_scanned *scan)
+{
+    g->text.n = 0;
+    if (scan->lo == INT64_MIN && scan->hi == INT64_MAX) {
+        hf_out_text(&g->text, "TRUE");
+        return;
+    }
+    hf_out_text(&g->text, g->column);
+    hf_out_text(&g->text, " >= ");
+    hf_out_int(&g->text, scan->lo);
+    hf_out_text(&g->text, " AND ");
+    hf_out_text(&g->text, g->column);
+    hf_out_text(&g->text, " <= ");
+    hf_out_int(&g->text, scan->hi);
+}
+
+static hf_scalar written_text(const generator *g)
+{
+    return (hf_scalar){
+        .type = HF_TEXT, .text = g->text.at, .length = g->text.n};
+}
+
+static hf_scalar text_of(const char *text)
+{
+    if (!text)
+        return (hf_scalar){.type = HF_NIL};
+    return (hf_scalar){.type = HF_TEXT, .text = text, .length = strlen(text)};
+}
+
+/* ---- snapshots ----------------------------------------------------------- */
+
+void hf_record_commit_time(generator *g, uint32_t i)
+{
+    uint32_t now = hf_store_clock(g->s);
+
+    if (g->commit_times.n == 0) {
+        hf_vec_push(&g->commit_times, 0);
+        hf_vec_push(&g->commit_numbers, HF_NONE);
+    }
+    while (g->commit_times.n <= now) {
+        hf_vec_push(&g->commit_times, g->clock);
+        hf_vec_push(&g->commit_numbers, g->clients[i].number);
+    }
+}
+
+static uint32_t label_of(uint32_t number)
+{
+    return number + 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void add_id(generator *g, const hf_store_scanned *scan, uint32_t number)
+{
+    if (number < scan->begun)
+        hf_vec_push(&g->ids, number);
+}
+
+/* The transactions before scan->begun that the snapshot does not hold: those
+ * that run, and those that committed since.  (Read-only and aborted ones that
+ * have ended do not matter.) */
+static void write_ids(generator *g, const hf_store_scanned *scan)
+{
+    uint32_t last = HF_NONE;
+
+    g->ids.n = 0;
+    for (uint32_t i = 0; i < g->o->sessions; i++)
+        if (g->clients[i].running)
+            add_id(g, scan, g->clients[i].number);
+    for (size_t i = (size_t)scan->snapshot + 1; i < g->commit_numbers.n; i++)
+        add_id(g, scan, g->commit_numbers.at[i]);
+    if (g->ids.n > 1)
+        qsort(g->ids.at, g->ids.n, sizeof(*g->ids.at), by_number);
+    g->text.n = 0;
+    hf_out_uint(&g->text, label_of(g->ids.n > 0 ? g->ids.at[0] : scan->begun));
+    hf_out_char(&g->text, ':');
+    hf_out_uint(&g->text, label_of(scan->begun));
+    hf_out_char(&g->text, ':');
+    for (size_t i = 0; i < g->ids.n; i++) {
+        if (g->ids.at[i] == last)
+            continue;
+        if (i > 0)
+            hf_out_char(&g->text, ',');
+        last = g->ids.at[i];
+        hf_out_uint(&g->text, label_of(last));
+    }
+}
+
+/* What the store said it looked at. */
+static hf_scalar snapshot_of(generator *g, uint32_t session,
+                             const hf_store_scanned *scan)
+{
+    const client *c = &g->clients[session];
+    uint64_t time = c->begin;
+
+    if (g->sets == HF_VERSION_SETS_IDS) {
+        write_ids(g, scan);
+        return written_text(g);
+    }
+    if (scan->snapshot != c->seen)
+        time = g->commit_times.at[scan->snapshot];
+    return number((int64_t)time);
+}
+
+/* ---- scans -------------------------------------------------------------- */
+
+/* Adds the rows in the version set, or those returned, to g->refs. */
+static uint32_t add_refs(generator *g, const hf_store_row *rows, size_t n,
+                         bool returned)
+{
+    size_t before = g->refs.n;
+
+    for (size_t i = 0; i < n; i++)
+        if (returned ? rows[i].returned : rows[i].in_set)
+            hf_vec_push(&g->refs, ref_of(g, &rows[i]));
+    return (uint32_t)(g->refs.n - before);
+}
+
 static void record_scan(generator *g, uint32_t session, hf_txn_id t,
                         const hf_store_op *op)
 {
@@ -65,31 +191,29 @@ static void record_scan(generator *g, uint32_t session, hf_txn_id t,
     const hf_store_scanned *scan = hf_store_scan_at(g->s, session, op->version);
     const hf_store_row *rows = hf_store_rows(g->s, session) + scan->first_row;
     bool aggregates = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
-    const hf_scalar column = {.type = HF_TEXT, .text = "value", .length = 5};
-    hf_predicate_in p = {.has_version_set = true, .has_result_set = true};
-    char text[64];
-    int length = snprintf(text, sizeof(text), "value >= %lld AND value <= %lld",
-                          (long long)scan->lo, (long long)scan->hi);
+    const hf_scalar column = text_of(g->column);
+    hf_predicate_in p = {.table = text_of(g->table), .has_result_set = true};
+    hf_op_id at;
 
-    p.condition =
-        (hf_scalar){.type = HF_TEXT, .text = text, .length = (size_t)length};
     g->refs.n = 0;
-    for (size_t i = 0; i < scan->n_rows; i++)
-        if (rows[i].in_set)
-            hf_vec_push(&g->refs, ref_of(g, &rows[i]));
-    p.n_versions = (uint32_t)g->refs.n;
-    for (size_t i = 0; i < scan->n_rows && !aggregates; i++)
-        if (rows[i].returned)
-            hf_vec_push(&g->refs, ref_of(g, &rows[i]));
-    p.versions = g->refs.at;
-    p.results = g->refs.at + p.n_versions;
-    p.n_results = (uint32_t)g->refs.n - p.n_versions;
+    if (g->sets == HF_VERSION_SETS_EXPLICIT) {
+        p.has_version_set = true;
+        p.n_versions = add_refs(g, rows, scan->n_rows, false);
+    }
     if (aggregates) {
         p.result = aggregate(kind, rows, scan->n_rows);
         p.columns = &column;
         p.n_columns = kind == HF_OP_COUNT_ROWS ? 0 : 1;
+    } else {
+        p.n_results = add_refs(g, rows, scan->n_rows, true);
     }
-    (void)hf_builder_predicate(g->b, t, kind, &p);
+    p.versions = g->refs.at;
+    p.results = g->refs.at + p.n_versions;
+    write_condition(g, scan);
+    p.condition = written_text(g);
+    at = hf_builder_predicate(g->b, t, kind, &p);
+    if (g->sets != HF_VERSION_SETS_EXPLICIT && at != HF_NONE)
+        hf_builder_snapshot(g->b, at, snapshot_of(g, session, scan));
 }
 
 /* ---- a transaction ------------------------------------------------------- */
@@ -117,11 +241,23 @@ static inline void record_commit(generator *g, hf_txn_id t, const client *c,
                                    t});
 }
 
+/* The entry before it is what the increment read. */
+static void record_increment(generator *g, uint32_t i, hf_txn_id t,
+                             const hf_store_op *op)
+{
+    client *c = &g->clients[i];
+
+    (void)hf_builder_increment(g->b, t, op->key, c->amounts.at[c->n_amounts++],
+                               value_of(g, op - 1), value_of(g, op));
+}
+
 static void record_op(generator *g, uint32_t i, hf_txn_id t,
                       const hf_store_op *op)
 {
     if (op->key == HF_NONE)
         record_scan(g, i, t, op);
+    else if (op->kind == HF_OP_INCREMENT)
+        record_increment(g, i, t, op);
     else
         (void)hf_builder_op(g->b, t, op->kind, op->key, value_of(g, op));
 }
@@ -151,7 +287,8 @@ static inline void record_ops(generator *g, uint32_t i, hf_txn_id t,
 
     if (g->intervals) {
         record_intervals(g, i, t, r);
-    } else if (r->n_scans > 0 || !hf_bulk_ops(g->b, n, &to)) {
+    } else if (r->n_scans > 0 || g->clients[i].amounts.n > 0 ||
+               !hf_bulk_ops(g->b, n, &to)) {
         for (size_t k = 0; k < n; k++)
             record_op(g, i, t, &ops[k]);
     } else {
@@ -174,6 +311,8 @@ void hf_record(generator *g, uint32_t i, hf_outcome outcome,
 
     if (g->needs_writers)
         g->txn_of.at[c->number] = t;
+    if (g->sets == HF_VERSION_SETS_IDS)
+        hf_builder_label(g->b, t, (int64_t)label_of(c->number));
     record_ops(g, i, t, &r);
     if (g->o->certificate && outcome != HF_ABORTED &&
         (end->installed || outcome == HF_COMMITTED))

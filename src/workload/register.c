@@ -3,6 +3,9 @@
  * Reads, blind writes, and reads followed by a write of the same key.  Every
  * value written is a new number, unless equal values are wanted: then few
  * numbers are used and some writes repeat what was read.
+ *
+ * If arithmetic is what the store does wrong, the write after a read is an
+ * increment: by so much that its result is a new number.
  */
 #include "history/bulk.h"
 #include "workload/driver.h"
@@ -43,6 +46,23 @@ static int64_t number_of(const generator *g, const hf_store_op *op)
     return hf_store_version_at(g->s, op->version)->number;
 }
 
+static bool increment(generator *g, client *c, uint32_t session, uint32_t key)
+{
+    const hf_store_op *op = hf_store_read(g->s, session, key);
+    int64_t amount, sum;
+
+    if (op->version == HF_NONE)
+        return put(g, session, key, 0);
+    amount = ++g->last_value - number_of(g, op);
+    sum = hf_store_sum(g->s, session, amount);
+    if (g->last_value < sum)
+        g->last_value = sum;
+    hf_vec_push(&c->amounts, amount);
+    return hf_store_increment(
+        g->s, session, key,
+        (hf_store_value){sum, hf_bulk_int_fresh(g->b, key, sum)});
+}
+
 static inline bool next(generator *g, client *c, uint32_t session,
                         uint64_t bits)
 {
@@ -53,6 +73,8 @@ static inline bool next(generator *g, client *c, uint32_t session,
     if (key != HF_NONE) {
         c->rmw_key = HF_NONE;
         c->left--;
+        if (g->o->bug == HF_BUG_WRONG_ARITHMETIC && g->o->unique_values)
+            return increment(g, c, session, key);
         return put(g, session, key, c->rmw_read);
     }
     key = pick_key(g, bits);

@@ -1,9 +1,9 @@
 /* fuzz_holdfast.c: one libFuzzer target for everything that is parsed.
  *
  * The environment variable HF_FUZZ_TARGET chooses: the name of a format, or
- * "detect" (any format, found by content), or "witness" (a claim about a
- * fixed small history).  What an importer accepts must survive the way
- * through both native forms unchanged, and be judged without a crash.
+ * "detect" (any format, found by content), "witness" (a claim about a fixed
+ * small history), or "sql" (fuzz_sql.c).  What an importer accepts must survive
+ * the way through both native forms unchanged, and be judged without a crash.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -21,11 +21,13 @@
 #include "history/text.h"
 #include "verify/verify.h"
 
+void hf_fuzz_sql(const uint8_t *data, size_t size); /* fuzz_sql.c */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const hf_format *format;
 static hf_history *fixed; /* for witnesses */
+static bool is_sql;
 static char directory[] = "/tmp/hf-fuzz-XXXXXX";
 
 static hf_history *load_text(const char *text, size_t length)
@@ -63,11 +65,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argv;
     if (!name)
         name = "detect";
+    is_sql = strcmp(name, "sql") == 0;
     if (strcmp(name, "witness") == 0)
         fixed = load_text(text, sizeof(text) - 1);
-    else if (strcmp(name, "detect") != 0)
+    else if (strcmp(name, "detect") != 0 && !is_sql)
         format = hf_format_find(hf_str_of(name));
-    if (!fixed && !format && strcmp(name, "detect") != 0) {
+    if (!fixed && !format && !is_sql && strcmp(name, "detect") != 0) {
         fprintf(stderr, "unknown target \"%s\"\n", name);
         exit(2);
     }
@@ -169,6 +172,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hf_history *h = NULL;
     hf_error err;
 
+    if (is_sql) {
+        hf_fuzz_sql(data, size);
+        return 0;
+    }
     if (fixed) {
         fuzz_witness(data, size);
         return 0;

@@ -21,7 +21,9 @@ const char *agreement_name(agreement a)
         [DISAGREE_LONGER] = "a shorter cycle of this name exists",
         [DISAGREE_THREADS] = "two threads give another result",
         [DISAGREE_LATTICE] = "the lattice of levels is broken",
-        [DISAGREE_ORDER] = "findings are not shortest first"};
+        [DISAGREE_ORDER] = "findings are not shortest first",
+        [DISAGREE_PROOF] = "a proof of the reference is not accepted",
+        [DISAGREE_ORACLE] = "the reference and the oracle differ"};
 
     return names[a];
 }
@@ -160,7 +162,7 @@ static agreement check_order(const hf_result *r, hf_error *why)
 static bool write_with(const hf_history *h, const agreement_case *c,
                        unsigned threads, hf_out *out, hf_error *why)
 {
-    hf_check_options options = {.threads = threads};
+    hf_check_options options = {.threads = threads, .cache = c->cache};
     hf_result *r = NULL;
     hf_json j;
 
@@ -196,10 +198,12 @@ static agreement check_threads(const hf_history *h, const agreement_case *c,
 
 /* Where the reference gives up (increments without results), the proof alone
  * decides: the engine may leave out what need not have happened. */
-static agreement check_verdicts(const hf_history *h, const hf_result *e,
-                                const hf_result *r, hf_error *why)
+static agreement check_verdicts(const hf_history *h, const agreement_case *c,
+                                const hf_result *e, const hf_result *r,
+                                hf_error *why)
 {
-    if (e->verdict == r->verdict || r->verdict == HF_UNKNOWN)
+    if (e->verdict == r->verdict || r->verdict == HF_UNKNOWN ||
+        (e->verdict == HF_INVALID && e->witness.rests != 0 && !c->ordered))
         return AGREE;
     (void)hf_fail(why, HF_ERR_INPUT, "%s says %s, %s says %s%s%s", e->engine,
                   hf_verdict_name(e->verdict), r->engine,
@@ -208,6 +212,49 @@ static agreement check_verdicts(const hf_history *h, const hf_result *e,
     if (e->verdict != HF_UNKNOWN)
         return DISAGREE_VERDICT;
     return is_determined(h, true) ? DISAGREE_UNKNOWN : AGREE;
+}
+
+/* The same for the reference. */
+static agreement check_reference(const hf_history *h, const hf_result *r,
+                                 hf_error *why)
+{
+    agreement a;
+    hf_out out;
+    hf_json j;
+
+    hf_out_init_memory(&out);
+    hf_json_init(&j, &out);
+    hf_result_write(h, r, &j);
+    a = check_proofs(h, r, hf_out_view(&out), why);
+    hf_out_release(&out);
+    return a == AGREE ? AGREE : DISAGREE_PROOF;
+}
+
+/* ret gets the reference's verdict on h itself. */
+static bool ask_both(const hf_history *h, const agreement_case *c,
+                     hf_result **ret_e, hf_result **ret_r,
+                     agreement_answers *ret, hf_error *why)
+{
+    hf_result *e = NULL, *r = NULL;
+
+    if (c->engine->check(h, c->level, NULL, NULL, &e, why) != HF_OK)
+        return false;
+    if (c->reference->check(h, c->level, NULL, NULL, &r, why) != HF_OK) {
+        hf_result_free(e);
+        return false;
+    }
+    ret->reference = r->verdict;
+    if (e->witness.rests != 0 && c->ordered) {
+        hf_result_free(r);
+        if (c->reference->check(c->ordered, c->level, NULL, NULL, &r, why) !=
+            HF_OK) {
+            hf_result_free(e);
+            return false;
+        }
+    }
+    *ret_e = e;
+    *ret_r = r;
+    return true;
 }
 
 agreement agree_level(const hf_history *h, const agreement_case *c,
@@ -219,24 +266,22 @@ agreement agree_level(const hf_history *h, const agreement_case *c,
 
     json->n = 0;
     *ret = (agreement_answers){HF_UNKNOWN, HF_UNKNOWN, {0}, {0}};
-    if (c->reference->check(h, c->level, NULL, NULL, &r, why) != HF_OK ||
-        c->engine->check(h, c->level, NULL, NULL, &e, why) != HF_OK) {
-        hf_result_free(r);
+    if (!ask_both(h, c, &e, &r, ret, why))
         return DISAGREE_ERROR;
-    }
     ret->engine = e->verdict;
-    ret->reference = r->verdict;
     shortest_of(e, ret->by_engine);
     shortest_of(r, ret->by_reference);
     hf_json_init(&j, json);
     hf_result_write(h, e, &j);
-    a = check_verdicts(h, e, r, why);
+    a = check_verdicts(h, c, e, r, why);
     if (a == AGREE)
         a = check_proofs(h, e, hf_out_view(json), why);
-    if (a == AGREE)
+    if (a == AGREE && c->lengths)
         a = check_cycles(h, ret, why);
     if (a == AGREE)
         a = check_order(e, why);
+    if (a == AGREE && c->proofs && e->witness.rests == 0)
+        a = check_reference(h, r, why);
     if (a == AGREE && c->threads)
         a = check_threads(h, c, why);
     hf_result_free(e);

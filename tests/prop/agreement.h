@@ -22,6 +22,8 @@ typedef enum agreement {
     DISAGREE_THREADS, /* one thread and two give different results */
     DISAGREE_LATTICE, /* valid at a level, invalid at a weaker one */
     DISAGREE_ORDER,   /* findings not in the promised order */
+    DISAGREE_PROOF,   /* verify does not accept a proof of the reference */
+    DISAGREE_ORACLE,  /* the reference and the oracle differ */
     AGREEMENT_COUNT
 } agreement;
 
@@ -29,7 +31,14 @@ typedef enum agreement {
 typedef struct agreement_case {
     const hf_engine *engine, *reference;
     hf_level level;
-    bool threads; /* compare one thread with two, too */
+    bool threads;        /* compare one thread with two, too */
+    bool proofs;         /* verify the reference's proofs, too */
+    bool lengths;        /* no cycle may be longer than the reference's */
+    hf_sql_cache *cache; /* of conditions; may be NULL */
+    /* The history with the recorded order of versions in its certificate: it
+     * is what the reference is asked about where the engine's answer rests on
+     * that order.  NULL: such an answer is only refuted by "invalid". */
+    const hf_history *ordered;
 } agreement_case;
 
 /* What both said. */

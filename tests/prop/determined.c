@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "history/extra.h"
+#include "history/snapshot.h"
 
 typedef HF_VEC(hf_txn_id) txn_list;
 
@@ -18,6 +19,7 @@ typedef struct digest {
     uint32_t *writers;      /* of each value: how many operations wrote it */
     hf_txn_id *writer;      /* one of them */
     uint8_t *counts;        /* of each transaction: it may have happened */
+    uint8_t *surely;        /* committed, or read by one of these */
     txn_list *writers_of;   /* of each key: those that count, once each */
     uint32_t *mark, marked; /* of each transaction: seen in this round */
 } digest;
@@ -60,7 +62,7 @@ static bool is_plain(const hf_history *h, hf_op_id op)
         return true;
     if (kind == HF_OP_INCREMENT)
         return hf_op_increment(h, op).has_result;
-    return !hf_op_has_extra(kind);
+    return !hf_op_has_extra(kind) || hf_op_has_predicate(kind);
 }
 
 /* ---- sources ------------------------------------------------------------- */
@@ -94,8 +96,86 @@ static bool has_one_source(const digest *d, hf_txn_id t, hf_op_id op)
            own_value(h, t, op) == v;
 }
 
+/* ---- predicates ---------------------------------------------------------- */
+
+/* The transaction's own write of the key before op. */
+static bool has_own_write(const hf_history *h, hf_txn_id t, hf_op_id op,
+                          hf_key_id key)
+{
+    for (hf_op_id i = h->op_first[t]; i < op; i++)
+        if (h->op_key[i] == key && is_live(h, i) &&
+            hf_op_installs(hf_op_kind_of(h, i)))
+            return true;
+    return false;
+}
+
+/* How many writes of the value the entry may mean. */
+static uint32_t count_candidates(const digest *d, const hf_version_ref *ref)
+{
+    const hf_history *h = d->h;
+    bool initial = hf_value_is_initial(h, h->value_key[ref->value], ref->value);
+    uint32_t n = 0;
+
+    if (ref->writer == HF_NONE)
+        return d->writers[ref->value] + initial;
+    if (ref->writer == HF_WRITER_INITIAL)
+        return initial;
+    for (hf_op_id op = h->op_first[ref->writer];
+         op < h->op_first[ref->writer + 1]; op++)
+        n += written_value(h, op) == ref->value;
+    return n;
+}
+
+static bool are_known(const digest *d, hf_txn_id t, hf_op_id op,
+                      const hf_version_ref *refs, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (count_candidates(d, &refs[i]) > 1 &&
+            !has_own_write(d->h, t, op, d->h->value_key[refs[i].value]))
+            return false;
+    return true;
+}
+
+/* Is one of unknown outcome, of which it is not known that it happened, among
+ * the writers of the key?  Then it is open which versions change the matches,
+ * and leaving it out may make things worse. */
+static bool is_written_perhaps(const digest *d, hf_key_id key)
+{
+    const hf_history *h = d->h;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        if (h->txn_outcome[t] != HF_UNKNOWN_OUTCOME || d->surely[t])
+            continue;
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+            if (h->op_key[op] == key && is_live(h, op) &&
+                hf_op_installs(hf_op_kind_of(h, op)))
+                return true;
+    }
+    return false;
+}
+
+/* The version set was recorded, and of each entry where it comes from. */
+static bool is_predicate_known(const digest *d, hf_txn_id t, hf_op_id op)
+{
+    const hf_history *h = d->h;
+    hf_predicate p;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(h, op)) || !is_live(h, op))
+        return true;
+    p = hf_op_predicate(h, op);
+    if (!p.has_version_set || !are_known(d, t, op, p.versions, p.n_versions) ||
+        !are_known(d, t, op, p.results, p.n_results))
+        return false;
+    for (uint32_t i = 0; i < p.n_versions; i++)
+        if (is_written_perhaps(d, h->value_key[p.versions[i].value]))
+            return false;
+    return true;
+}
+
+/* ---- who happened -------------------------------------------------------- */
+
 /* Transactions read from count, and those they read from. */
-static void follow_reads(digest *d)
+static void follow_reads(const digest *d, uint8_t *counts)
 {
     const hf_history *h = d->h;
     bool again = true;
@@ -103,7 +183,7 @@ static void follow_reads(digest *d)
     while (again) {
         again = false;
         for (hf_txn_id t = 0; t < h->n_txns; t++) {
-            if (!d->counts[t])
+            if (!counts[t])
                 continue;
             for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
                 hf_value_id v = read_value(h, op);
@@ -112,9 +192,9 @@ static void follow_reads(digest *d)
                     bool list = h->value_type[v] == HF_LIST;
                     hf_txn_id w = d->writer[list ? hf_list_last(h, v) : v];
 
-                    if (w != HF_NONE && !d->counts[w] &&
+                    if (w != HF_NONE && !counts[w] &&
                         h->txn_outcome[w] == HF_UNKNOWN_OUTCOME)
-                        d->counts[w] = again = true;
+                        counts[w] = again = true;
                     v = list ? hf_list_parent(h, v) : HF_NONE;
                 }
             }
@@ -128,6 +208,7 @@ static void digest_writes(digest *d, bool unread_happened)
 
     memset(d->writer, 0xff, (h->n_values + 1u) * sizeof(*d->writer));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        d->surely[t] = h->txn_outcome[t] == HF_COMMITTED;
         d->counts[t] = unread_happened ? h->txn_outcome[t] != HF_ABORTED
                                        : h->txn_outcome[t] == HF_COMMITTED;
         for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
@@ -139,7 +220,8 @@ static void digest_writes(digest *d, bool unread_happened)
             }
         }
     }
-    follow_reads(d);
+    follow_reads(d, d->counts);
+    follow_reads(d, d->surely);
 }
 
 static bool sources_are_known(const digest *d)
@@ -148,7 +230,9 @@ static bool sources_are_known(const digest *d)
 
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
-            if (!is_plain(h, op) || (d->counts[t] && !has_one_source(d, t, op)))
+            if (!is_plain(h, op) ||
+                (d->counts[t] &&
+                 (!has_one_source(d, t, op) || !is_predicate_known(d, t, op))))
                 return false;
     return true;
 }
@@ -253,7 +337,7 @@ static bool orders_are_known(digest *d)
     return known;
 }
 
-bool is_determined(const hf_history *h, bool unread_happened)
+static bool digest_is_determined(const hf_history *h, bool unread_happened)
 {
     digest d = {.h = h};
     bool known;
@@ -261,6 +345,7 @@ bool is_determined(const hf_history *h, bool unread_happened)
     d.writers = HF_NEW_ZEROED(uint32_t, h->n_values + 1u);
     d.writer = HF_NEW_ARRAY(hf_txn_id, h->n_values + 1u);
     d.counts = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
+    d.surely = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
     d.mark = HF_NEW_ZEROED(uint32_t, h->n_txns + 1u);
     d.writers_of = HF_NEW_ZEROED(txn_list, h->n_keys + 1u);
     digest_writes(&d, unread_happened);
@@ -269,8 +354,22 @@ bool is_determined(const hf_history *h, bool unread_happened)
         hf_vec_release(&d.writers_of[k]);
     hf_free(d.writers_of);
     hf_free(d.mark);
+    hf_free(d.surely);
     hf_free(d.counts);
     hf_free(d.writer);
     hf_free(d.writers);
+    return known;
+}
+
+bool is_determined(const hf_history *h, bool unread_happened)
+{
+    hf_history *plain;
+    bool known;
+
+    if (h->n_extra == 0)
+        return digest_is_determined(h, unread_happened);
+    plain = hf_snapshots_expand(h);
+    known = digest_is_determined(plain, unread_happened);
+    hf_snapshots_collapse(plain);
     return known;
 }

@@ -11,8 +11,10 @@
 #include "history/history.h"
 
 /* Every read of a transaction that may have happened has one candidate
- * source (or none), every increment its results, nothing has a condition, and
- * of every key the order of its writers is known: there is one at most, or
+ * source (or none), every increment its results, every predicate operation
+ * its version set (or a snapshot from which it follows), with no key that one
+ * of unknown outcome may have written; and of every key the order of its
+ * writers is known: there is one at most, or
  * the certificate lists all, or a list read by a committed transaction shows
  * elements of all but one at most.
  *

@@ -119,6 +119,8 @@ static o_levels valid_levels(const hf_history *h, o_levels wanted,
         return 0;
     valid = breaks_promise(&m) ? 0 : settle(&w, 0, wanted);
     *ret_unknown = m.blind ? valid : 0;
+    if (m.blind_reads)
+        *ret_unknown |= valid & ~O_LEVEL(HF_READ_UNCOMMITTED);
     return valid;
 }
 
@@ -127,6 +129,13 @@ static hf_verdict verdict(o_levels valid, o_levels unknown, int level)
     if (unknown & O_LEVEL(level))
         return HF_UNKNOWN;
     return valid & O_LEVEL(level) ? HF_VALID : HF_INVALID;
+}
+
+bool oracle_knows(const hf_history *h)
+{
+    o_model m;
+
+    return o_model_fill(&m, h);
 }
 
 hf_verdict oracle_check(const hf_history *h, hf_level level)
@@ -208,7 +217,8 @@ bool oracle_order_proves(const hf_history *h, hf_level level,
     o_world w = {.m = &m};
     o_levels found;
 
-    if (!o_model_fill(&m, h) || m.blind || breaks_promise(&m) ||
+    if (!o_model_fill(&m, h) || m.blind ||
+        (m.blind_reads && level != HF_READ_UNCOMMITTED) || breaks_promise(&m) ||
         !world_of(witness, &w))
         return false;
     found = world_levels(&w, levels_of(witness->kind));

@@ -14,15 +14,18 @@
  *                        a walk along edges that counts anti-dependencies
  *
  * Transactions of unknown outcome are tried both ways, equal values every
- * way.  Predicate operations are understood if they compare one number and
- * their version set and result were recorded; to all else the answer is
- * unknown.
+ * way.  Predicate operations are understood if their condition is one of
+ * those in conditions.h; to all else the answer is unknown.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
 
 #include "history/history.h"
 #include "model/witness.h"
+
+/* False: the history has something that the oracle does not understand, and
+ * it will say unknown. */
+bool oracle_knows(const hf_history *h);
 
 hf_verdict oracle_check(const hf_history *h, hf_level level);
 

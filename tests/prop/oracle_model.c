@@ -36,76 +36,10 @@ static bool add_list(o_txn *x, const hf_history *h, hf_op_id op)
     return true;
 }
 
-/* "value < 5", "value > 5", "value = 5", "true". */
-static bool parse_condition(hf_str text, o_step *s)
-{
-    hf_str number;
-
-    if (hf_str_eq(text, HF_STR("true"))) {
-        s->comparison = 't';
-        return true;
-    }
-    if (!hf_str_starts(text, HF_STR("value ")) || text.len < 9)
-        return false;
-    s->comparison = text.ptr[6];
-    number = (hf_str){text.ptr + 8, text.len - 8};
-    return (s->comparison == '<' || s->comparison == '>' ||
-            s->comparison == '=') &&
-           hf_str_to_int(number, &s->bound);
-}
-
 bool o_matches(const o_model *m, const o_step *step, uint32_t value)
 {
-    int64_t number;
-
-    if (value >= m->h->n_values)
-        return false;
-    number = m->h->value_data[value];
-    return step->comparison == 't' ||
-           (step->comparison == '<' && number < step->bound) ||
-           (step->comparison == '>' && number > step->bound) ||
-           (step->comparison == '=' && number == step->bound);
-}
-
-static bool is_returned(const hf_predicate *p, hf_value_id value)
-{
-    for (uint32_t i = 0; i < p->n_results; i++)
-        if (p->results[i].value == value)
-            return true;
-    return false;
-}
-
-static bool add_predicate(o_model *m, o_txn *x, const hf_history *h,
-                          hf_op_id op)
-{
-    hf_predicate p = hf_op_predicate(h, op);
-    o_step *s = add_step(x, O_PREDICATE, 0, O_NIL);
-    uint32_t n_matches = 0;
-
-    if (hf_op_kind_of(h, op) > HF_OP_PREDICATE_DELETE || !p.has_version_set ||
-        !p.has_result_set || p.n_versions > O_KEYS ||
-        !parse_condition(hf_string(h, p.condition), s))
-        return false;
-    for (uint32_t i = 0; i < p.n_versions; i++) {
-        const hf_version_ref *v = &p.versions[i];
-        o_entry *e = &s->entries[s->n_entries++];
-
-        e->key = (int)h->value_key[v->value];
-        e->value = plain(h, v->value);
-        e->writer = O_ANY_WRITER;
-        e->matches = o_matches(m, s, e->value);
-        n_matches += e->matches;
-        if (e->matches != is_returned(&p, v->value))
-            s->wrong_rows = true;
-        for (int j = 0; j < s->n_entries - 1; j++)
-            if (s->entries[j].key == e->key && s->entries[j].matches &&
-                e->matches)
-                s->wrong_rows = true;
-        if (v->writer != HF_NONE)
-            return false;
-    }
-    s->wrong_rows = s->wrong_rows || n_matches != p.n_results;
-    return true;
+    return value < m->h->n_values &&
+           condition_holds(step->where, hf_value_scalar(m->h, value));
 }
 
 /* Keys whose value nobody knows: incremented without recorded results. */
@@ -127,8 +61,10 @@ static bool add_op(o_model *m, o_txn *x, const hf_history *h, hf_op_id op,
 
     if (hf_op_flags_of(h, op) & HF_OP_FAILED)
         return true;
-    if (hf_op_has_predicate(kind))
-        return add_predicate(m, x, h, op);
+    if (hf_op_has_predicate(kind)) {
+        add_step(x, O_PREDICATE, 0, O_NIL)->op = op;
+        return true;
+    }
     if (kind == HF_OP_SQL)
         return false;
     if (kind == HF_OP_BEGIN || kind == HF_OP_COMMIT || kind == HF_OP_ABORT)
@@ -173,6 +109,16 @@ static void fill_ranks(o_model *m, const hf_history *h)
     }
 }
 
+static bool fill_predicates(o_model *m)
+{
+    for (int t = 0; t < m->n_txns; t++)
+        for (int i = 0; i < m->txns[t].n_steps; i++)
+            if (m->txns[t].steps[i].kind == O_PREDICATE &&
+                !o_fill_predicate(m, t, i))
+                return false;
+    return true;
+}
+
 bool o_model_fill(o_model *m, const hf_history *h)
 {
     bool opaque[O_KEYS] = {false};
@@ -200,7 +146,7 @@ bool o_model_fill(o_model *m, const hf_history *h)
                 return false;
     }
     fill_ranks(m, h);
-    return true;
+    return fill_predicates(m);
 }
 
 /* ---- facts --------------------------------------------------------------- */

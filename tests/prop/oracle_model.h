@@ -7,6 +7,7 @@
 #ifndef ORACLE_MODEL_H
 #define ORACLE_MODEL_H
 
+#include "conditions.h"
 #include "history/history.h"
 #include "model/level.h"
 
@@ -14,7 +15,8 @@
 #define O_KEYS 8
 #define O_STEPS 24
 #define O_ITEMS 24
-#define O_READS (O_TXNS * O_STEPS)
+#define O_ENTRIES (2 * O_KEYS)
+#define O_READS (O_TXNS * O_STEPS * 2)
 #define O_NIL (HF_NONE - 1)
 #define O_INITIAL (-1) /* as a source: the initial version */
 
@@ -47,10 +49,10 @@ typedef struct o_step {
     bool increments; /* O_READ: the next step is of the same operation */
     int n_items;     /* O_LIST */
     uint32_t items[O_ITEMS];
-    char comparison; /* O_PREDICATE: '<', '>', '=', or 't' for true */
-    int64_t bound;
+    hf_op_id op; /* O_PREDICATE */
+    condition where;
     int n_entries;
-    o_entry entries[O_KEYS];
+    o_entry entries[O_ENTRIES]; /* the version set, then other rows */
     bool wrong_rows; /* the result is not what the version set gives, or
                       * has two versions of a key */
 } o_step;
@@ -70,6 +72,7 @@ typedef struct o_model {
     uint32_t initial[O_KEYS];
     int rank[O_KEYS][O_TXNS]; /* place in the certificate, -1: not listed */
     bool blind;               /* a key with unrecorded increments is read */
+    bool blind_reads;         /* a version set is not known */
 } o_model;
 
 typedef struct o_world {
@@ -104,6 +107,10 @@ typedef struct o_reads {
 
 /* False if the history has something the oracle does not know. */
 bool o_model_fill(o_model *m, const hf_history *h);
+
+/* The rest of a predicate operation, when all writes are there; false as
+ * above. */
+bool o_fill_predicate(o_model *m, int txn, int step);
 
 bool o_writes(const o_model *m, int txn, int key);
 /* The value of the last write of key in steps before `step`; false: none. */

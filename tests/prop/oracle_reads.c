@@ -180,7 +180,8 @@ static bool add_read(const o_world *w, o_read r, o_reads *reads)
     uint32_t own;
 
     if (o_own_write(w->m, r.txn, r.key, r.step, &own))
-        return own == r.value;
+        return own == r.value &&
+               (r.writer == O_ANY_WRITER || r.writer == r.txn);
     reads->at[reads->n++] = r;
     return true;
 }

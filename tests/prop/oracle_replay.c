@@ -47,8 +47,16 @@ static bool predicate_matches(const store *s, const o_model *m, int txn,
     for (int i = 0; i < p->n_entries; i++) {
         const o_entry *e = &p->entries[i];
 
-        if ((e->matches || o_own_write(m, txn, e->key, step, &own)) &&
-            s->value[e->key] != e->value)
+        bool mine = o_own_write(m, txn, e->key, step, &own);
+        int n = s->versions.n[e->key];
+        int writer = mine    ? txn
+                     : n > 0 ? s->versions.at[e->key][n - 1]
+                             : O_INITIAL;
+
+        if (!e->matches && !mine)
+            continue;
+        if (s->value[e->key] != e->value ||
+            (e->writer != O_ANY_WRITER && e->writer != writer))
             return false;
     }
     return true;

@@ -258,12 +258,15 @@ static bool is_known_value(const o_model *m, const o_read *r)
 {
     const o_step *read = &m->txns[r->txn].steps[r->step];
 
-    if (m->initial[r->key] == r->value)
+    if (m->initial[r->key] == r->value &&
+        (r->writer == O_ANY_WRITER || r->writer == O_INITIAL))
         return true;
     for (int t = 0; t < m->n_txns; t++)
         for (int i = 0; i < m->txns[t].n_steps; i++) {
             const o_step *s = &m->txns[t].steps[i];
 
+            if (r->writer != O_ANY_WRITER && r->writer != t)
+                continue;
             if (read->increments && s == read + 1)
                 continue;
             if (s->kind == O_WRITE && s->key == r->key && s->value == r->value)

@@ -31,6 +31,59 @@ static void corrupt_list(tiny_op *op, hf_rng *r)
     }
 }
 
+/* Another version of the key, of whatever kind. */
+static int other_version(const tiny_history *t, int key, hf_rng *r)
+{
+    int value = t->initial[key];
+    uint32_t n = 1;
+
+    for (int i = 0; i < t->n_txns; i++)
+        for (int j = 0; j < t->txns[i].n_ops; j++) {
+            const tiny_op *op = &t->txns[i].ops[j];
+
+            if (op->key == key && hf_op_installs(op->kind) && !op->failed &&
+                op->value != TINY_UNRECORDED && hf_rng_below(r, ++n) == 0)
+                value = op->value;
+        }
+    return value;
+}
+
+/* One thing about a predicate operation of the rich kind. */
+static void corrupt_rich(const tiny_history *t, tiny_op *op, hf_rng *r)
+{
+    tiny_entry *e = &op->entries[hf_rng_below(r, (uint32_t)op->n_entries)];
+
+    switch (hf_rng_below(r, 6)) {
+    case 0:
+        e->returned = !e->returned;
+        break;
+    case 1:
+    case 2:
+        e->value = other_version(t, e->key, r);
+        e->writer = 0;
+        if (hf_rng_chance(r, 50))
+            e->returned = !e->returned;
+        break;
+    case 3: /* one row more, of a key that may be there already */
+        if (op->n_entries < TINY_ENTRIES)
+            op->entries[op->n_entries++] =
+                (tiny_entry){.key = e->key,
+                             .value = other_version(t, e->key, r),
+                             .returned = true,
+                             .unlisted = true};
+        break;
+    case 4:
+        op->set = hf_rng_chance(r, 30) ? TINY_SET_NONE : op->set;
+        op->time = (int)hf_rng_below(r, 50);
+        break;
+    default:
+        if (op->kind > HF_OP_PREDICATE_DELETE)
+            op->value = (int)hf_rng_below(r, 4) - 1;
+        else
+            op->no_rows = !op->no_rows;
+    }
+}
+
 static void corrupt_entry(tiny_entry *e, hf_rng *r)
 {
     if (hf_rng_chance(r, 15))
@@ -44,9 +97,10 @@ static void corrupt_entries(tiny_op *op, hf_rng *r)
 {
     uint32_t i = hf_rng_below(r, (uint32_t)op->n_entries);
 
-    if (op->n_entries <= TINY_KEYS && op->comparison == 't' &&
+    if (op->n_entries < TINY_ENTRIES && op->where.form == 't' &&
         op->entries[i].returned && hf_rng_chance(r, 30)) {
         op->entries[op->n_entries] = op->entries[i];
+        op->entries[op->n_entries].unlisted = true;
         op->entries[op->n_entries++].value++;
     } else {
         corrupt_entry(&op->entries[i], r);
@@ -85,6 +139,24 @@ static void corrupt_txn(tiny_txn *x, hf_rng *r)
         if (x->n_ops > 0)
             corrupt_op(&x->ops[hf_rng_below(r, (uint32_t)x->n_ops)], r);
         break;
+    }
+}
+
+void random_corrupt_predicate(tiny_history *t, hf_rng *r)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        tiny_txn *x = &t->txns[hf_rng_below(r, (uint32_t)t->n_txns)];
+        tiny_op *op = &x->ops[hf_rng_below(r, (uint32_t)x->n_ops + 1)];
+
+        if (x->commit_ts != 0 && hf_rng_chance(r, 10)) {
+            x->commit_ts = 10 * (int)hf_rng_below(r, 4);
+            return;
+        }
+        if (op < x->ops + x->n_ops && hf_op_has_predicate(op->kind) &&
+            op->n_entries > 0) {
+            corrupt_rich(t, op, r);
+            return;
+        }
     }
 }
 

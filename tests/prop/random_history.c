@@ -1,30 +1,7 @@
 /* random_history.c: a small store with too many modes, and its recorder. */
-#include "random_history.h"
+#include "random_store.h"
 
 #include <string.h>
-
-/* What a transaction (or one statement) sees. */
-typedef enum view {
-    VIEW_ALL,    /* all that is committed */
-    VIEW_PREFIX, /* the first few commits */
-    VIEW_CAUSAL, /* some commits, with all they depend on */
-    VIEW_ANY,    /* some commits */
-    VIEW_DIRTY,  /* whatever was written last, by anybody */
-    VIEW_COUNT
-} view;
-
-typedef struct mode {
-    view view;
-    bool atomic;             /* one transaction at a time */
-    bool per_read;           /* a new view for each read */
-    bool check_writes;       /* first committer wins */
-    bool check_reads;        /* what was read must be current at commit */
-    bool sessions;           /* a view contains the session's own past */
-    bool duplicates;         /* values repeat */
-    bool predicates;         /* half of the reads have a condition */
-    bool rmw;                /* what is written was read before */
-    unsigned abort, unknown; /* percent */
-} mode;
 
 const random_taste random_any = {.fixtures = 25,
                                  .few = 40,
@@ -33,6 +10,18 @@ const random_taste random_any = {.fixtures = 25,
                                  .certificates = 30,
                                  .complete = 50,
                                  .unique = 10};
+
+const random_taste random_predicates = {.fixtures = 10,
+                                        .few = 25,
+                                        .weak = 60,
+                                        .dirty = 6,
+                                        .rich = 100,
+                                        .predicates = 100,
+                                        .certificates = 75,
+                                        .complete = 80,
+                                        .rmw = 10,
+                                        .unique = 10,
+                                        .odd = 2};
 
 const random_taste random_items = {.fixtures = 20,
                                    .few = 30,
@@ -43,24 +32,6 @@ const random_taste random_items = {.fixtures = 20,
                                    .rmw = 20,
                                    .last_read = 60,
                                    .unique = 15};
-
-typedef struct store {
-    const random_taste *taste;
-    hf_rng *r;
-    tiny_history *t;
-    mode mode;
-    int clock;
-    int next_value[TINY_KEYS];
-    int next_op[TINY_TXNS];    /* -1: not begun */
-    int planned[TINY_TXNS];    /* number of operations to come */
-    unsigned reads[TINY_TXNS]; /* how many of its operations, percent */
-    bool ended[TINY_TXNS];
-    unsigned seen[TINY_TXNS];    /* commits in its view */
-    unsigned depends[TINY_TXNS]; /* commits it depends on, closed */
-    int n_commits;
-    int commits[TINY_TXNS];     /* in the order of commit */
-    int last_writer[TINY_KEYS]; /* committed or not; -1: nobody */
-} store;
 
 static mode random_mode(const random_taste *taste, hf_rng *r)
 {
@@ -79,6 +50,8 @@ static mode random_mode(const random_taste *taste, hf_rng *r)
     m.sessions = hf_rng_chance(r, 60);
     m.duplicates = hf_rng_chance(r, 25);
     m.predicates = hf_rng_chance(r, taste->predicates);
+    m.rich = taste->rich > 0 && hf_rng_chance(r, taste->rich);
+    m.predicates |= m.rich;
     m.abort = hf_rng_chance(r, 40) ? 20 : 0;
     m.unknown = hf_rng_chance(r, 35) ? 25 : 0;
     m.rmw = taste->rmw > 0 && hf_rng_chance(r, taste->rmw);
@@ -86,12 +59,14 @@ static mode random_mode(const random_taste *taste, hf_rng *r)
         m.view = hf_rng_chance(r, 40) ? VIEW_PREFIX : VIEW_CAUSAL;
         m.atomic = m.per_read = m.check_reads = m.duplicates = false;
     }
+    if (taste->dirty > 0 && hf_rng_chance(r, taste->dirty))
+        m.view = VIEW_DIRTY;
     return m;
 }
 
 /* ---- what is there to read ----------------------------------------------- */
 
-static bool writes(const tiny_txn *x, int key)
+bool store_writes(const tiny_txn *x, int key)
 {
     for (int i = 0; i < x->n_ops; i++)
         if (x->ops[i].key == key && !x->ops[i].failed &&
@@ -119,7 +94,7 @@ static int last_value(const tiny_txn *x, int key)
     return v;
 }
 
-static unsigned random_view(store *s, int txn)
+unsigned store_view(store *s, int txn)
 {
     unsigned all = 0, past = 0, v = 0;
     int limit = (int)hf_rng_below(s->r, (uint32_t)s->n_commits + 1);
@@ -150,7 +125,7 @@ static int visible_writer(const store *s, int key, unsigned v)
 {
     for (int i = s->n_commits - 1; i >= 0; i--)
         if ((v & (1u << s->commits[i])) &&
-            writes(&s->t->txns[s->commits[i]], key))
+            store_writes(&s->t->txns[s->commits[i]], key))
             return s->commits[i];
     return -1;
 }
@@ -171,14 +146,13 @@ static void read_list(const store *s, int txn, int key, int writer, tiny_op *op)
     add_items(&s->t->txns[txn], key, op);
 }
 
-/* Fills op with what the transaction now reads of the key. */
-static void read_key(store *s, int txn, int key, tiny_op *op)
+int store_read(store *s, int txn, int key, tiny_op *op)
 {
     tiny_txn *x = &s->t->txns[txn];
     int writer;
 
     if (s->mode.per_read)
-        s->seen[txn] = random_view(s, txn);
+        s->seen[txn] = store_view(s, txn);
     writer = visible_writer(s, key, s->seen[txn]);
     if (s->mode.view == VIEW_DIRTY && s->last_writer[key] >= 0 &&
         hf_rng_chance(s->r, 60))
@@ -188,18 +162,19 @@ static void read_key(store *s, int txn, int key, tiny_op *op)
     op->value = TINY_NIL;
     if (s->t->is_list[key]) {
         read_list(s, txn, key, writer, op);
-    } else if (writes(x, key)) {
+    } else if (store_writes(x, key)) {
         op->value = last_value(x, key);
-        return;
+        return txn;
     } else {
         op->value = writer >= 0 ? last_value(&s->t->txns[writer], key)
                                 : s->t->initial[key];
     }
     if (writer >= 0)
         s->depends[txn] |= 1u << writer | s->depends[writer];
+    return writer;
 }
 
-static int new_value(store *s, int key)
+int store_new_value(store *s, int key)
 {
     if (s->mode.duplicates && hf_rng_chance(s->r, 60))
         return 1 + (int)hf_rng_below(s->r, 2);
@@ -213,20 +188,20 @@ static void write_key(store *s, int txn, int key, tiny_op *op)
     tiny_op now = {0};
 
     op->key = key;
-    op->value = new_value(s, key);
+    op->value = store_new_value(s, key);
     if (s->t->is_list[key]) {
         op->kind = HF_OP_APPEND;
         return;
     }
     op->kind = HF_OP_WRITE;
     if (hf_rng_chance(s->r, 25)) {
-        read_key(s, txn, key, &now);
+        store_read(s, txn, key, &now);
         if (now.value == TINY_NIL) {
             op->kind = HF_OP_INSERT;
         } else if (hf_rng_chance(s->r, 40)) {
             op->kind = HF_OP_DELETE;
             op->value = TINY_NIL;
-        } else {
+        } else if (!s->t->is_row[key]) {
             op->kind = HF_OP_INCREMENT;
             op->before = now.value;
             if (s->mode.duplicates)
@@ -244,8 +219,8 @@ static void read_predicate(store *s, int txn, tiny_op *op)
 {
     op->kind =
         hf_rng_chance(s->r, 80) ? HF_OP_PREDICATE_READ : HF_OP_PREDICATE_UPDATE;
-    op->comparison = "<>=t"[hf_rng_below(s->r, 4)];
-    op->bound = 1 + (int)hf_rng_below(s->r, 4);
+    op->where.form = "<>=t"[hf_rng_below(s->r, 4)];
+    op->where.p = 1 + (int)hf_rng_below(s->r, 4);
     for (int k = 0; k < s->t->n_keys; k++) {
         tiny_entry *e = &op->entries[op->n_entries];
         tiny_op read = {0};
@@ -253,14 +228,13 @@ static void read_predicate(store *s, int txn, tiny_op *op)
         if (hf_rng_chance(s->r, 8))
             continue;
         op->n_entries++;
-        read_key(s, txn, k, &read);
+        store_read(s, txn, k, &read);
         e->key = k;
         e->value = read.value;
-        e->returned = e->value != TINY_NIL &&
-                      (op->comparison == 't' ||
-                       (op->comparison == '<' && e->value < op->bound) ||
-                       (op->comparison == '>' && e->value > op->bound) ||
-                       (op->comparison == '=' && e->value == op->bound));
+        e->returned =
+            e->value != TINY_NIL &&
+            condition_holds(op->where,
+                            (hf_scalar){.type = HF_INT, .number = e->value});
     }
 }
 
@@ -272,29 +246,46 @@ static bool has_touched(const tiny_txn *x, int key)
     return false;
 }
 
+/* Shall it write what it has just written once more?  Then what others saw
+ * of it was intermediate. */
+static bool overwrites(const store *s, const tiny_txn *x)
+{
+    return s->mode.rich && x->n_ops > 0 &&
+           hf_op_installs(x->ops[x->n_ops - 1].kind) && hf_rng_chance(s->r, 30);
+}
+
 static void run_op(store *s, int txn)
 {
     tiny_txn *x = &s->t->txns[txn];
     int key = (int)hf_rng_below(s->r, (uint32_t)s->t->n_keys);
     tiny_op op = {0};
 
-    if (hf_rng_chance(s->r, s->reads[txn])) {
-        if (s->mode.predicates && hf_rng_chance(s->r, 60))
+    if (x->n_ops + 2 > TINY_OPS)
+        return;
+    if (s->mode.rich && hf_rng_chance(s->r, 55)) {
+        store_run_predicate(s, txn);
+        return;
+    }
+    if (overwrites(s, x)) {
+        key = x->ops[x->n_ops - 1].key;
+        write_key(s, txn, key, &op);
+    } else if (hf_rng_chance(s->r, s->reads[txn])) {
+        if (s->mode.predicates && !s->mode.rich && hf_rng_chance(s->r, 60))
             read_predicate(s, txn, &op);
         else
-            read_key(s, txn, key, &op);
+            store_read(s, txn, key, &op);
         if (hf_rng_chance(s->r, 3))
             op.value = TINY_UNRECORDED;
     } else {
-        if (s->mode.rmw && !has_touched(x, key) && x->n_ops + 1 < TINY_OPS) {
-            read_key(s, txn, key, &op);
+        if (s->mode.rmw && !has_touched(x, key)) {
+            store_read(s, txn, key, &op);
             x->ops[x->n_ops++] = op;
             op = (tiny_op){0};
         }
         write_key(s, txn, key, &op);
-        if (!op.failed)
-            s->last_writer[key] = txn;
     }
+    if (hf_op_installs(op.kind) && !op.failed)
+        s->last_writer[key] = txn;
     x->ops[x->n_ops++] = op;
 }
 
@@ -338,7 +329,7 @@ static void step(store *s, int txn)
     s->clock++;
     if (s->next_op[txn] < 0) {
         s->t->txns[txn].begin = s->clock;
-        s->seen[txn] = random_view(s, txn);
+        s->seen[txn] = store_view(s, txn);
         s->next_op[txn] = 0;
     } else if (s->next_op[txn] < s->planned[txn]) {
         run_op(s, txn);
@@ -404,7 +395,7 @@ static void record_certificate(store *s)
 
     for (int k = 0; k < s->t->n_keys; k++)
         for (int i = 0; i < s->n_commits; i++)
-            if (writes(&s->t->txns[s->commits[i]], k) &&
+            if (store_writes(&s->t->txns[s->commits[i]], k) &&
                 hf_rng_chance(s->r, keep))
                 s->t->order[k][s->t->n_order[k]++] = s->commits[i];
 }
@@ -434,7 +425,8 @@ static int count_sources(const tiny_history *t, int key, int value)
     int n = t->initial[key] == value;
 
     for (int i = 0; i < t->n_txns; i++)
-        n += writes(&t->txns[i], key) && last_value(&t->txns[i], key) == value;
+        n += store_writes(&t->txns[i], key) &&
+             last_value(&t->txns[i], key) == value;
     return n > 1 ? n : 1;
 }
 
@@ -445,7 +437,8 @@ static int count_ways(const tiny_history *t, const tiny_op *op)
     if (op->kind == HF_OP_READ)
         return count_sources(t, op->key, op->value);
     for (int i = 0; i < op->n_entries; i++)
-        ways *= count_sources(t, op->entries[i].key, op->entries[i].value);
+        if (op->entries[i].writer == 0)
+            ways *= count_sources(t, op->entries[i].key, op->entries[i].value);
     return ways;
 }
 
@@ -467,15 +460,21 @@ static void plan(store *s)
     tiny_history *t = s->t;
     uint32_t n_sessions = 1 + hf_rng_below(s->r, 4);
     bool own = hf_rng_chance(s->r, 20);
+    unsigned rows = s->mode.rich ? 50 * hf_rng_below(s->r, 3) : 0;
 
     t->n_txns = hf_rng_chance(s->r, s->taste->few)
                     ? 2 + (int)hf_rng_below(s->r, 2)
                     : 4 + (int)hf_rng_below(s->r, 3);
-    t->n_keys = 1 + (int)hf_rng_below(s->r, TINY_KEYS);
+    t->n_keys = 1 + (int)hf_rng_below(s->r, 3);
+    if (s->mode.rich && t->n_txns > 5)
+        t->n_txns = 5;
+    if (s->mode.rich && hf_rng_chance(s->r, 15))
+        t->n_keys = TINY_KEYS;
     t->unique = hf_rng_chance(s->r, s->taste->unique);
     for (int k = 0; k < t->n_keys; k++) {
         t->is_list[k] =
             !s->mode.predicates && hf_rng_chance(s->r, s->taste->lists);
+        t->is_row[k] = s->mode.rich && hf_rng_chance(s->r, rows);
         s->last_writer[k] = -1;
         if (!t->is_list[k] && hf_rng_chance(s->r, 30))
             t->initial[k] = s->mode.duplicates ? 1 : ++s->next_value[k];
@@ -501,9 +500,18 @@ static tiny_history run_store(const random_taste *taste, hf_rng *r)
     if (hf_rng_chance(r, taste->certificates))
         record_certificate(&s);
     record_times(&s);
-    if (hf_rng_chance(r, 30))
+    if (s.mode.rich)
+        store_record_sets(&s);
+    if (s.mode.rich && hf_rng_chance(r, 15))
+        random_corrupt_predicate(&t, r);
+    if (hf_rng_chance(r, s.mode.rich ? 8 : 30))
         random_corrupt(&t, r);
     return t;
+}
+
+static bool taste_is_any(const random_taste *taste)
+{
+    return taste->predicates > 0 && taste->rich == 0;
 }
 
 /* What a taste without predicates does not want, and what no checker takes:
@@ -512,7 +520,7 @@ static bool is_refused(const random_taste *taste, const tiny_history *t)
 {
     if (taste->predicates == 0 && tiny_has_predicates(t))
         return true;
-    for (int k = 0; taste->predicates == 0 && k < t->n_keys; k++)
+    for (int k = 0; !taste_is_any(taste) && k < t->n_keys; k++)
         for (int i = 0; i < t->n_order[k]; i++)
             if (t->txns[t->order[k][i]].outcome == HF_ABORTED)
                 return true;
@@ -526,7 +534,7 @@ tiny_history random_history_of(const random_taste *taste, hf_rng *r)
     do {
         t = hf_rng_chance(r, taste->fixtures) ? random_fixture(r)
                                               : run_store(taste, r);
-        if (hf_rng_chance(r, 8))
+        if (hf_rng_chance(r, taste->rich > 0 ? 3 : 8))
             random_corrupt(&t, r);
     } while (is_refused(taste, &t));
     return t;

@@ -17,7 +17,10 @@ typedef struct random_taste {
     unsigned fixtures;     /* disturbed fixtures instead of runs */
     unsigned few;          /* runs of 2 or 3 transactions, not 4 to 6 */
     unsigned weak;         /* runs with stale snapshots, unchecked reads */
+    unsigned dirty;        /* runs that show what is not committed, or more */
     unsigned predicates;   /* runs in which reads have conditions */
+    unsigned rich;         /* runs with predicate operations of every kind */
+    unsigned odd;          /* of those: conditions that nobody can judge */
     unsigned lists;        /* keys that are lists */
     unsigned certificates; /* runs with a recorded version order, ... */
     unsigned complete;     /* ... which lists everything */
@@ -28,6 +31,8 @@ typedef struct random_taste {
 
 extern const random_taste random_any;   /* of everything something */
 extern const random_taste random_items; /* no conditions, known orders */
+/* Rows, aggregates, predicate updates, snapshots, writers, known orders. */
+extern const random_taste random_predicates;
 
 /* 2 to 7 transactions, 1 to 3 keys; seldom more than 64 ways to settle
  * outcomes and sources. */
@@ -36,6 +41,9 @@ tiny_history random_history(hf_rng *r); /* random_any */
 
 /* Changes one thing: what a read returned, an outcome, the certificate, ... */
 void random_corrupt(tiny_history *t, hf_rng *r);
+
+/* The same for a predicate operation, or the clock. */
+void random_corrupt_predicate(tiny_history *t, hf_rng *r);
 
 /* A fixture of the catalog, a little disturbed. */
 tiny_history random_fixture(hf_rng *r);

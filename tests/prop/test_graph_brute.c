@@ -73,7 +73,11 @@ typedef struct run {
 
 static agreement_case case_of(const run *r, hf_level level, bool threads)
 {
-    return (agreement_case){r->engine, r->reference, level, threads};
+    return (agreement_case){.engine = r->engine,
+                            .reference = r->reference,
+                            .level = level,
+                            .threads = threads,
+                            .lengths = true};
 }
 
 /* ---- failures ------------------------------------------------------------ */

@@ -340,6 +340,9 @@ static const bug_row bug_rows[] = {
      "is no violation if recorded as unknown"},
     {HF_BUG_CLOCK_SKEW,
      ANY(HF_G0_REALTIME, HF_G1C_REALTIME, HF_G_SINGLE_ITEM_REALTIME), NULL},
+    {HF_BUG_WRONG_RESULT_SET, ANY(HF_ANOMALY_COUNT), "needs conditions"},
+    {HF_BUG_CERTIFIER_NEWEST_ONLY, ANY(HF_G2_ITEM), NULL},
+    {HF_BUG_WRONG_ARITHMETIC, ANY(HF_SEMANTIC_ERROR), NULL},
 };
 #define BUG_ROWS (sizeof(bug_rows) / sizeof(bug_rows[0]))
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char key_names[] = "xyz";
+#include "history/text.h"
+
+static const char key_names[] = "xyzk";
 
 tiny_history tiny_empty(void)
 {
@@ -20,115 +22,164 @@ tiny_history tiny_empty(void)
 
 /* ---- building ------------------------------------------------------------ */
 
-static hf_value_id value_of(hf_builder *b, hf_key_id key, int value)
+typedef struct making {
+    const tiny_history *t;
+    hf_builder *b;
+    hf_key_id keys[TINY_KEYS];
+} making;
+
+static hf_scalar text_of(const char *text)
 {
+    return (hf_scalar){HF_TEXT, 0, text, strlen(text)};
+}
+
+static hf_value_id value_of(const making *m, int key, int value)
+{
+    hf_key_id k = m->keys[key];
+    char text[80];
+
     if (value == TINY_UNRECORDED)
         return HF_NONE;
     if (value == TINY_NIL)
-        return hf_builder_nil(b, key);
-    return hf_builder_int(b, key, value);
+        return hf_builder_nil(m->b, k);
+    if (!m->t->is_row[key])
+        return hf_builder_int(m->b, k, value);
+    row_text(value, text, sizeof(text));
+    return hf_builder_value(m->b, k,
+                            (hf_scalar){HF_ROW, 0, text, strlen(text)});
 }
 
-static hf_value_id list_of(hf_builder *b, hf_key_id key, const tiny_op *op)
+static hf_value_id list_of(const making *m, const tiny_op *op)
 {
-    hf_value_id list = hf_builder_nil(b, key);
+    hf_key_id key = m->keys[op->key];
+    hf_value_id list = hf_builder_nil(m->b, key);
 
     for (int i = 0; i < op->n_items; i++)
-        list =
-            hf_builder_list(b, key, list, hf_builder_int(b, key, op->items[i]));
+        list = hf_builder_list(m->b, key, list,
+                               hf_builder_int(m->b, key, op->items[i]));
     return list;
 }
 
-/* The condition as text, in `text`. */
-static void condition_of(const tiny_op *op, char *text, size_t size)
+static bool is_aggregate(const tiny_op *op)
 {
-    if (op->comparison == 't')
-        snprintf(text, size, "true");
-    else
-        snprintf(text, size, "value %c %d", op->comparison, op->bound);
+    return op->kind >= HF_OP_MIN && op->kind <= HF_OP_COUNT_ROWS;
 }
 
-static void build_predicate(hf_builder *b, hf_txn_id id, const hf_key_id *keys,
-                            const tiny_op *op)
+static void build_sets(const making *m, const tiny_op *op,
+                       hf_version_ref *versions, hf_version_ref *results,
+                       hf_predicate_in *p)
 {
-    hf_version_ref versions[TINY_KEYS + 1], results[TINY_KEYS + 1];
-    hf_predicate_in p = {.has_version_set = true,
-                         .has_result_set = true,
-                         .versions = versions,
-                         .results = results};
-    char text[32];
-
-    condition_of(op, text, sizeof(text));
-    p.condition = (hf_scalar){HF_TEXT, 0, text, strlen(text)};
+    p->versions = versions;
+    p->results = results;
+    p->has_version_set = op->set == TINY_SET_LISTED;
+    p->has_result_set =
+        is_aggregate(op) ? op->value != TINY_UNRECORDED : !op->no_rows;
     for (int i = 0; i < op->n_entries; i++) {
         const tiny_entry *e = &op->entries[i];
+        hf_version_ref ref = {value_of(m, e->key, e->value), HF_NONE};
 
-        versions[i].value = value_of(b, keys[e->key], e->value);
-        versions[i].writer = HF_NONE;
-        if (e->returned)
-            results[p.n_results++] = versions[i];
+        if (e->writer != 0)
+            ref.writer = e->writer == TINY_INITIAL ? HF_WRITER_INITIAL
+                                                   : (hf_txn_id)e->writer - 1;
+        if (p->has_version_set && !e->unlisted)
+            versions[p->n_versions++] = ref;
+        ref.writer = HF_NONE;
+        if (!is_aggregate(op) && !op->no_rows && e->returned)
+            results[p->n_results++] = ref;
     }
-    p.n_versions = (uint32_t)op->n_entries;
-    (void)hf_builder_predicate(b, id, op->kind, &p);
 }
 
-static void build_op(hf_builder *b, hf_txn_id id, const hf_key_id *keys,
-                     const tiny_op *op)
+static void build_predicate(const making *m, hf_txn_id id, const tiny_op *op)
+{
+    hf_version_ref versions[TINY_ENTRIES], results[TINY_ENTRIES];
+    char text[80], name[2] = {op->column, '\0'};
+    hf_scalar column = text_of(op->column == 'v' ? "value" : name);
+    hf_predicate_in p = {.columns = &column, .n_columns = op->column != 0};
+
+    condition_text(op->where, text, sizeof(text));
+    p.condition = text_of(text);
+    if (op->on_rows)
+        p.table = text_of("t");
+    build_sets(m, op, versions, results, &p);
+    if (is_aggregate(op) && op->value >= 0)
+        p.result = (hf_scalar){.type = HF_INT, .number = op->value};
+    if (op->set == TINY_SET_TIME)
+        p.snapshot = (hf_scalar){.type = HF_INT, .number = op->time};
+    else if (op->set == TINY_SET_IDS)
+        p.snapshot = text_of(op->ids);
+    (void)hf_builder_predicate(m->b, id, op->kind, &p);
+}
+
+static void build_op(const making *m, hf_txn_id id, const tiny_op *op)
 {
     unsigned kind = (unsigned)op->kind | (op->failed ? HF_OP_FAILED : 0);
-    hf_key_id key = keys[op->key];
+    hf_key_id key = m->keys[op->key];
 
     if (hf_op_has_predicate(op->kind)) {
-        build_predicate(b, id, keys, op);
+        build_predicate(m, id, op);
     } else if (op->kind == HF_OP_INCREMENT) {
         bool known = op->value != TINY_UNRECORDED;
 
         (void)hf_builder_increment(
-            b, id, key, known ? op->value - op->before : 1,
-            known ? value_of(b, key, op->before) : HF_NONE,
-            value_of(b, key, op->value));
+            m->b, id, key, known ? op->value - op->before : 1,
+            known ? value_of(m, op->key, op->before) : HF_NONE,
+            value_of(m, op->key, op->value));
     } else if (op->kind == HF_OP_READ_LIST) {
-        (void)hf_builder_op(b, id, kind, key,
+        (void)hf_builder_op(m->b, id, kind, key,
                             op->value == TINY_UNRECORDED ? HF_NONE
-                                                         : list_of(b, key, op));
+                                                         : list_of(m, op));
     } else {
-        (void)hf_builder_op(b, id, kind, key, value_of(b, key, op->value));
+        (void)hf_builder_op(m->b, id, kind, key,
+                            value_of(m, op->key, op->value));
     }
 }
 
-static void build_txn(hf_builder *b, const hf_key_id *keys, const tiny_txn *x)
+static void build_txn(const making *m, const tiny_txn *x)
 {
-    hf_session_id s = x->session < 0 ? hf_builder_session_fresh(b)
-                                     : hf_builder_session_number(b, x->session);
-    hf_txn_id id = hf_builder_txn(b, s);
+    hf_session_id s = x->session < 0
+                          ? hf_builder_session_fresh(m->b)
+                          : hf_builder_session_number(m->b, x->session);
+    hf_txn_id id = hf_builder_txn(m->b, s);
 
-    hf_builder_outcome(b, id, x->outcome);
+    hf_builder_outcome(m->b, id, x->outcome);
     if (x->begin >= 0 || x->end >= 0)
-        hf_builder_times(b, id,
+        hf_builder_times(m->b, id,
                          x->begin < 0 ? HF_TIME_NONE : (uint64_t)x->begin,
                          x->end < 0 ? HF_TIME_NONE : (uint64_t)x->end);
+    if (x->id != 0)
+        hf_builder_label(m->b, id, x->id);
+    if (x->commit_ts != 0)
+        hf_builder_timestamps(m->b, id, HF_TIME_NONE, (uint64_t)x->commit_ts);
     for (int i = 0; i < x->n_ops; i++)
-        build_op(b, id, keys, &x->ops[i]);
+        build_op(m, id, &x->ops[i]);
+}
+
+static hf_key_id build_key(const making *m, int k)
+{
+    hf_scalar number = {.type = HF_INT, .number = k + 1};
+
+    return m->t->is_row[k] ? hf_builder_key_row(
+                                 m->b, hf_builder_string(m->b, "t", 1), number)
+                           : hf_builder_key_text(m->b, key_names + k, 1);
 }
 
 hf_history *tiny_build(const tiny_history *t, hf_error *err)
 {
-    hf_builder *b = hf_builder_new();
-    hf_key_id keys[TINY_KEYS];
+    making m = {.t = t, .b = hf_builder_new()};
     hf_history *h = NULL;
 
     for (int k = 0; k < t->n_keys; k++) {
-        keys[k] = hf_builder_key_text(b, key_names + k, 1);
+        m.keys[k] = build_key(&m, k);
         if (t->initial[k] != TINY_NIL)
-            hf_builder_initial(b, keys[k], value_of(b, keys[k], t->initial[k]));
+            hf_builder_initial(m.b, m.keys[k], value_of(&m, k, t->initial[k]));
     }
     for (int i = 0; i < t->n_txns; i++)
-        build_txn(b, keys, &t->txns[i]);
+        build_txn(&m, &t->txns[i]);
     for (int k = 0; k < t->n_keys; k++)
         for (int i = 0; i < t->n_order[k]; i++)
-            hf_builder_order(b, keys[k], (hf_txn_id)t->order[k][i]);
-    hf_builder_unique_values(b, t->unique);
-    if (hf_builder_finish(b, &h, err) != HF_OK)
+            hf_builder_order(m.b, m.keys[k], (hf_txn_id)t->order[k][i]);
+    hf_builder_unique_values(m.b, t->unique);
+    if (hf_builder_finish(m.b, &h, err) != HF_OK)
         return NULL;
     return h;
 }
@@ -138,127 +189,21 @@ void tiny_free(hf_history *h)
     hf_history_free(h);
 }
 
-/* ---- printing ------------------------------------------------------------ */
-
-static void print_value(int value, FILE *f)
-{
-    if (value == TINY_NIL)
-        fputs("null", f);
-    else
-        fprintf(f, "%d", value);
-}
-
-static void print_short(const tiny_op *op, FILE *f)
-{
-    static const char *const names[HF_OP_KIND_COUNT] = {
-        [HF_OP_READ] = "r",        [HF_OP_READ_LIST] = "r",
-        [HF_OP_WRITE] = "w",       [HF_OP_APPEND] = "append",
-        [HF_OP_INSERT] = "insert", [HF_OP_DELETE] = "delete"};
-
-    fprintf(f, "[\"%s\",\"%c\"", names[op->kind], key_names[op->key]);
-    if (op->kind == HF_OP_READ_LIST && op->value != TINY_UNRECORDED) {
-        fputs(",[", f);
-        for (int i = 0; i < op->n_items; i++)
-            fprintf(f, "%s%d", i ? "," : "", op->items[i]);
-        fputs("]", f);
-    } else if (op->kind != HF_OP_DELETE && op->value != TINY_UNRECORDED) {
-        fputs(",", f);
-        print_value(op->value, f);
-    }
-    fputs("]", f);
-}
-
-static void print_entries(const tiny_op *op, bool all, FILE *f)
-{
-    const char *comma = "";
-
-    for (int i = 0; i < op->n_entries; i++) {
-        const tiny_entry *e = &op->entries[i];
-
-        if (!all && !e->returned)
-            continue;
-        fprintf(f, "%s[\"%c\",", comma, key_names[e->key]);
-        print_value(e->value, f);
-        fputs("]", f);
-        comma = ",";
-    }
-}
-
-static void print_predicate(const tiny_op *op, FILE *f)
-{
-    char text[32];
-
-    condition_of(op, text, sizeof(text));
-    fprintf(f, "{\"op\":\"%s\",\"where\":\"%s\",\"versions\":[",
-            op->kind == HF_OP_PREDICATE_READ ? "pr" : "pu", text);
-    print_entries(op, true, f);
-    fputs("],\"rows\":[", f);
-    print_entries(op, false, f);
-    fputs("]}", f);
-}
-
-static void print_op(const tiny_op *op, FILE *f)
-{
-    if (hf_op_has_predicate(op->kind)) {
-        print_predicate(op, f);
-    } else if (op->kind == HF_OP_INCREMENT) {
-        bool known = op->value != TINY_UNRECORDED;
-
-        fprintf(f, "{\"op\":\"inc\",\"key\":\"%c\",\"by\":%d",
-                key_names[op->key], known ? op->value - op->before : 1);
-        if (known)
-            fprintf(f, ",\"before\":%d,\"after\":%d", op->before, op->value);
-        fprintf(f, "}");
-    } else if (op->failed) {
-        fprintf(f, "{\"op\":\"%s\",\"key\":\"%c\",\"value\":",
-                op->kind == HF_OP_READ     ? "r"
-                : op->kind == HF_OP_APPEND ? "append"
-                                           : "w",
-                key_names[op->key]);
-        print_value(op->value, f);
-        fprintf(f, ",\"failed\":true}");
-    } else {
-        print_short(op, f);
-    }
-}
-
-static void print_txn(const tiny_txn *x, FILE *f)
-{
-    fputs("{", f);
-    if (x->session >= 0)
-        fprintf(f, "\"session\":%d,", x->session);
-    fputs("\"ops\":[", f);
-    for (int i = 0; i < x->n_ops; i++) {
-        fputs(i ? "," : "", f);
-        print_op(&x->ops[i], f);
-    }
-    fputs("]", f);
-    if (x->outcome != HF_COMMITTED)
-        fprintf(f, ",\"outcome\":\"%s\"",
-                x->outcome == HF_ABORTED ? "aborted" : "unknown");
-    if (x->begin >= 0)
-        fprintf(f, ",\"begin\":%d", x->begin);
-    if (x->end >= 0)
-        fprintf(f, ",\"end\":%d", x->end);
-    fputs("}\n", f);
-}
-
 void tiny_print(const tiny_history *t, FILE *f)
 {
-    fprintf(f, "{\"holdfast\":1%s}\n", t->unique ? ",\"unique\":true" : "");
-    for (int i = 0; i < t->n_txns; i++)
-        print_txn(&t->txns[i], f);
-    for (int k = 0; k < t->n_keys; k++) {
-        if (t->initial[k] != TINY_NIL)
-            fprintf(f, "{\"initial\":[[\"%c\",%d]]}\n", key_names[k],
-                    t->initial[k]);
-        if (t->n_order[k]) {
-            fprintf(f, "{\"order\":[\"%c\",[", key_names[k]);
-            for (int i = 0; i < t->n_order[k]; i++)
-                fprintf(f, "%s%d", i ? "," : "", t->order[k][i] + 1);
-            fputs("]]}\n", f);
-        }
+    hf_error err;
+    hf_history *h = tiny_build(t, &err);
+    hf_out out;
+
+    if (!h) {
+        fprintf(f, "not built: %s\n", err.text);
+        return;
     }
+    hf_out_init_memory(&out);
+    hf_text_write(h, &out);
+    fprintf(f, "%.*s", (int)out.n, out.at);
+    hf_out_release(&out);
+    tiny_free(h);
 }
 
 /* ---- the notation of the fixtures ---------------------------------------- */
@@ -284,9 +229,9 @@ static tiny_op parse_predicate(const char *text, const char **at)
     tiny_op op = {.value = TINY_NIL};
 
     op.kind = **at == 'p' ? HF_OP_PREDICATE_READ : HF_OP_PREDICATE_UPDATE;
-    op.comparison = *++*at;
-    if (op.comparison != 't')
-        op.bound = *++*at - '0';
+    op.where.form = *++*at;
+    if (op.where.form != 't')
+        op.where.p = *++*at - '0';
     *at += 2;
     for (; **at && **at != ')'; *at += 2) {
         tiny_entry *e = &op.entries[op.n_entries++];
@@ -425,13 +370,41 @@ static void clean_orders(tiny_history *t)
     }
 }
 
+static bool tiny_has_ids(const tiny_history *t)
+{
+    for (int i = 0; i < t->n_txns; i++)
+        for (int j = 0; j < t->txns[i].n_ops; j++)
+            if (t->txns[i].ops[j].set == TINY_SET_IDS)
+                return true;
+    return false;
+}
+
+/* Places from 1. */
+static void forget_writer(tiny_op *op, int place)
+{
+    for (int i = 0; i < op->n_entries; i++) {
+        tiny_entry *e = &op->entries[i];
+
+        if (e->writer == place)
+            e->writer = 0;
+        else if (e->writer > place)
+            e->writer--;
+    }
+}
+
 tiny_history tiny_without_txn(const tiny_history *t, int txn)
 {
     tiny_history s = *t;
 
+    for (int i = 0; i < s.n_txns; i++)
+        if (tiny_has_ids(&s) && s.txns[i].id == 0)
+            s.txns[i].id = i + 1; /* snapshots name them so */
     s.n_txns--;
     for (int i = txn; i < s.n_txns; i++)
         s.txns[i] = s.txns[i + 1];
+    for (int i = 0; i < s.n_txns; i++)
+        for (int j = 0; j < s.txns[i].n_ops; j++)
+            forget_writer(&s.txns[i].ops[j], txn + 1);
     for (int k = 0; k < s.n_keys; k++) {
         int n = 0;
 
@@ -498,6 +471,26 @@ static bool simplify_key(tiny_history *s, int key, int which)
     return false;
 }
 
+/* Takes one entry out of a predicate operation, or keeps the entry and
+ * forgets its writer; false if there is no such one. */
+static bool simplify_op(tiny_op *op, int which)
+{
+    int i = which / 2;
+
+    if (i >= op->n_entries)
+        return false;
+    if (which % 2) {
+        if (op->entries[i].writer == 0)
+            return false;
+        op->entries[i].writer = 0;
+        return true;
+    }
+    op->n_entries--;
+    for (; i < op->n_entries; i++)
+        op->entries[i] = op->entries[i + 1];
+    return true;
+}
+
 /* The next smaller history, by number; false when there are no more. */
 static bool candidate(const tiny_history *t, int number, tiny_history *ret,
                       bool *ret_applies)
@@ -516,6 +509,17 @@ static bool candidate(const tiny_history *t, int number, tiny_history *ret,
         number -= t->txns[i].n_ops;
     }
     *ret = *t;
+    for (int i = 0; i < t->n_txns; i++) {
+        int n = 2 * TINY_ENTRIES * t->txns[i].n_ops;
+
+        if (number < n) {
+            *ret_applies =
+                simplify_op(&ret->txns[i].ops[number / (2 * TINY_ENTRIES)],
+                            number % (2 * TINY_ENTRIES));
+            return true;
+        }
+        number -= n;
+    }
     if (number < 3 * t->n_txns) {
         *ret_applies = simplify_txn(ret, number / 3, number % 3);
         return true;

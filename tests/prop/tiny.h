@@ -12,11 +12,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "conditions.h"
 #include "history/builder.h"
 
 #define TINY_TXNS 8
-#define TINY_KEYS 3
-#define TINY_OPS 8
+#define TINY_KEYS 4
+#define TINY_OPS 10
+#define TINY_ENTRIES (2 * TINY_KEYS)
 #define TINY_ITEMS 16
 #define TINY_NIL (-1)
 #define TINY_UNRECORDED (-2)
@@ -24,8 +26,20 @@
 /* What a predicate operation saw of a key, and whether it returned it. */
 typedef struct tiny_entry {
     int key, value;
+    int writer; /* place from 1; 0: not recorded; TINY_INITIAL */
     bool returned;
+    bool unlisted; /* only returned, not in the version set */
 } tiny_entry;
+
+#define TINY_INITIAL (-1)
+
+/* How the version set of a predicate operation was recorded. */
+typedef enum tiny_set {
+    TINY_SET_LISTED = 0,
+    TINY_SET_NONE,
+    TINY_SET_TIME, /* `time` */
+    TINY_SET_IDS   /* `ids` */
+} tiny_set;
 
 typedef struct tiny_op {
     hf_op_kind kind;
@@ -35,16 +49,24 @@ typedef struct tiny_op {
     int before; /* increment */
     int n_items;
     int items[TINY_ITEMS]; /* list read */
-    char comparison;       /* predicate: '<', '>', '='; 't' for true */
-    int bound;
+    condition where;       /* predicate; an aggregate's result is `value` */
+    bool on_rows;          /* the table's keys, not the plain ones */
+    char column;           /* aggregate: 'v', 'a', 'b'; 0: none */
+    bool no_rows;          /* what was returned was not recorded */
+    tiny_set set;
+    int time;
+    char ids[32];
+    unsigned seen; /* for the generator: the commits in its view */
     int n_entries;
-    tiny_entry entries[TINY_KEYS + 1];
+    tiny_entry entries[TINY_ENTRIES];
 } tiny_op;
 
 typedef struct tiny_txn {
     int session; /* -1: a session of its own */
     hf_outcome outcome;
     int begin, end; /* -1: not recorded */
+    int id;         /* 0: its place from 1 */
+    int commit_ts;  /* 0: not recorded */
     int n_ops;
     tiny_op ops[TINY_OPS];
 } tiny_txn;
@@ -53,13 +75,14 @@ typedef struct tiny_history {
     int n_txns, n_keys;
     tiny_txn txns[TINY_TXNS];
     bool is_list[TINY_KEYS];
+    bool is_row[TINY_KEYS]; /* of table t, values are rows (conditions.h) */
     int initial[TINY_KEYS]; /* TINY_NIL: none */
     int n_order[TINY_KEYS]; /* certificate; 0: none */
     int order[TINY_KEYS][TINY_TXNS];
     bool unique; /* the promise that no value is written twice */
 } tiny_history;
 
-/* An empty history: no transactions, three register keys, nothing else. */
+/* An empty history: no transactions, register keys, nothing else. */
 tiny_history tiny_empty(void);
 
 /* The caller frees with hf_history_release(); NULL if the builder refuses
@@ -67,13 +90,13 @@ tiny_history tiny_empty(void);
 hf_history *tiny_build(const tiny_history *t, hf_error *err);
 void tiny_free(hf_history *h);
 
-/* The native text form (docs/format-text.md). */
+/* The native text form (docs/format-text.md) of what tiny_build() makes. */
 void tiny_print(const tiny_history *t, FILE *f);
 
 /* Reads "a: wx1 ry0 | @3-5 wx2 rx2 !u | lx12 ax3 / x:12": transactions
  * between bars; "a:" is a session, "@3-5" the times, "!a" or "!u" the
  * outcome; operations are w(rite), r(ead), i(nsert), d(elete), a(ppend),
- * l(ist read) with a key of x, y, z and digits: the value (0 in a read: nil)
+ * l(ist read) with a key of x, y, z, k and digits: the value (0 in a read: nil)
  * or the elements; "p<5(x1y0)x" is a predicate read ("u..." an update) with
  * its version set and the keys returned.  After a slash the version orders,
  * as the places of transactions from 1, and initial values, "x=1".  The keys

@@ -62,6 +62,8 @@ static void make_tiny(hf_generate_options *o, uint64_t seed)
     o->keys = 2 + seed % 2;
     o->sessions = 2 + seed % 4;
     o->range_percent = 40;
+    if (o->workload >= HF_WORKLOAD_EMME_ITEM)
+        o->loaded_percent = 50; /* else hardly any update finds a row */
 }
 
 /* ---- the same again ------------------------------------------------------ */
@@ -529,6 +531,13 @@ static void clean_predicates_are_valid(void **state)
     clean_runs_are_valid(HF_WORKLOAD_PREDICATE);
 }
 
+static void clean_emme_mixes_are_valid(void **state)
+{
+    (void)state;
+    clean_runs_are_valid(HF_WORKLOAD_EMME_ITEM);
+    clean_runs_are_valid(HF_WORKLOAD_EMME_PREDICATE);
+}
+
 /* A level's histories do use the freedom it gives. */
 static void weak_levels_are_weak(void **state)
 {
@@ -643,6 +652,7 @@ int main(void)
         cmocka_unit_test(clean_registers_are_valid),
         cmocka_unit_test(clean_lists_are_valid),
         cmocka_unit_test(clean_predicates_are_valid),
+        cmocka_unit_test(clean_emme_mixes_are_valid),
         cmocka_unit_test(weak_levels_are_weak),
         cmocka_unit_test(every_bug_shows),
         cmocka_unit_test(an_answer_lost_is_no_bug),

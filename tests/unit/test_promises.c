@@ -229,6 +229,79 @@ static void the_library_refuses(void **state)
     hf_history_free(h);
 }
 
+/* ---- version sets -------------------------------------------------------- */
+
+#define PR(versions)                                                           \
+    "{\"ops\":[{\"op\":\"pr\",\"where\":\"true\",\"versions\":" versions       \
+    ",\"rows\":[]}]}\n"
+#define BAD "the certificate contradicts the history: a version set of "
+
+static void version_sets_name_what_was_written(void **state)
+{
+    static const promise_case cases[] = {
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1],[\"y\",null]]"), NULL,
+         0},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",2]]"),
+         BAD "T2 has a version of key \"x\" that nobody wrote", 2},
+        /* of whatever outcome, and intermediate ones */
+        {"{\"ops\":[[\"w\",\"x\",1],[\"w\",\"x\",2]],\"outcome\":\"aborted\"}"
+         "\n" PR("[[\"x\",1]]"),
+         NULL, 0},
+        /* what failed did not happen */
+        {"{\"ops\":[{\"op\":\"w\",\"key\":\"x\",\"value\":1,\"failed\":true}]}"
+         "\n" PR("[[\"x\",1]]"),
+         BAD "T2 has a version of key \"x\" that nobody wrote", 2},
+        /* initial versions */
+        {"{\"initial\":[[\"x\",1]]}\n" PR("[[\"x\",1]]"), NULL, 0},
+        {"{\"initial\":[[\"x\",1]]}\n" PR("[[\"x\",1,0]]"), NULL, 0},
+        {"{\"initial\":[[\"x\",1]]}\n" PR("[[\"x\",null]]"),
+         BAD "T1 has a version of key \"x\" that nobody wrote", 2},
+        {"{\"initial\":[[\"x\",1]]}\n{\"ops\":[[\"delete\",\"x\"]]}\n" PR(
+             "[[\"x\",null]]"),
+         NULL, 0},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1,0]]"),
+         BAD "T2 has a version of key \"x\" that its writer did not write", 2},
+        /* the writer that is named */
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"x\",1]]}\n" PR(
+             "[[\"x\",1,1]]"),
+         NULL, 0},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"x\",2]]}\n" PR(
+             "[[\"x\",1,2]]"),
+         BAD "T3 has a version of key \"x\" that its writer did not write", 3},
+        /* increments: with results, and without, when nothing is known */
+        {"{\"ops\":[{\"op\":\"inc\",\"key\":\"x\",\"by\":1,\"before\":1,"
+         "\"after\":2}]}\n" PR("[[\"x\",2]]"),
+         NULL, 0},
+        {"{\"ops\":[[\"inc\",\"x\",1]]}\n" PR("[[\"x\",7]]"), NULL, 0},
+    };
+
+    (void)state;
+    RUN(cases, hf_promises_check);
+}
+
+static void version_sets_have_one_version_of_a_key(void **state)
+{
+    static const promise_case cases[] = {
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"x\",2]]}\n" PR(
+             "[[\"x\",1],[\"x\",2]]"),
+         BAD "T3 has two versions of key \"x\"", 3},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"x\",1]]}\n" PR(
+             "[[\"x\",1,1],[\"x\",1,2]]"),
+         BAD "T3 has two versions of key \"x\"", 3},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1],[\"x\",1]]"), NULL, 0},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1]]") PR("[[\"x\",null]]"),
+         NULL, 0},
+        /* among the rows it is for the engines to say */
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n"
+         "{\"ops\":[{\"op\":\"pr\",\"where\":\"true\",\"rows\":[[\"x\",1],"
+         "[\"x\",2]]}]}\n",
+         NULL, 0},
+    };
+
+    (void)state;
+    RUN(cases, hf_promises_check);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +310,8 @@ int main(void)
         cmocka_unit_test(a_session_does_one_thing_at_a_time),
         cmocka_unit_test(a_history_from_memory_has_no_lines),
         cmocka_unit_test(the_library_refuses),
+        cmocka_unit_test(version_sets_name_what_was_written),
+        cmocka_unit_test(version_sets_have_one_version_of_a_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,8 +223,16 @@ static void what_cannot_be_evaluated_is_not_guessed(void **state)
     assert_int_equal(
         ask_valid(strange, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
         UNSUPPORTED);
+    /* without a version set it is compared with the state at its place, and
+     * where there is no such state nothing is said */
     assert_int_equal(
         ask_valid(unrecorded, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
+        REFUSED);
+    assert_int_equal(
+        ask_valid(unrecorded, "SER", "\"kind\":\"serial\",\"order\":[1,0]"),
+        ACCEPTED);
+    assert_int_equal(
+        ask_valid(unrecorded, "RA", "\"kind\":\"commit\",\"order\":[1,0]"),
         UNSUPPORTED);
     assert_int_equal(
         ask_invalid(strange, "SER", "\"kind\":\"core\",\"transactions\":[0,1]"),
@@ -313,10 +321,12 @@ static void rows_without_a_version_set(void **state)
     invalid_at(fine, mismatch, "");
     assert_int_equal(ask_one(start, op, "RU"), REFUSED);
     assert_int_equal(ask_one(start, op, "SER"), REFUSED);
-    /* one that fits says nothing about what else there was */
+    /* one that fits the state */
     op = ROWS("value < 5", ",\"rows\":[[\"x\",1]]");
     assert_int_equal(ask_one(start, op, "RU"), ACCEPTED);
-    assert_int_equal(ask_one(start, op, "SER"), UNSUPPORTED);
+    assert_int_equal(ask_one(start, op, "SER"), ACCEPTED);
+    op = ROWS("value < 5", ",\"rows\":[]");
+    assert_int_equal(ask_one(start, op, "SER"), REFUSED);
     /* one that cannot be judged */
     op = ROWS("f(value)", ",\"rows\":[[\"x\",1]]");
     assert_int_equal(ask_one(start, op, "RU"), UNSUPPORTED);

@@ -1,0 +1,359 @@
+/* bench_predicates.c: what predicates cost, as ratios in one run.
+ *
+ *   bench_predicates [--large]
+ *
+ *   wall       the predicate mix of Emme's evaluation (100 keys, 5 operations a
+ *              transaction, half of them over conditions; 2,500 committed
+ *              transactions): the engine "certificate" against the paper's
+ *              own algorithm, which tests every predicate on every version
+ *              (naive.c), on the same history; and against the
+ *              same with each test done once
+ *   doubling   the cost of twice the history; --large goes on to 160,000
+ *   replay     the engine "replay" on a million transactions of the item mix
+ *              against loading the same history from the binary form; and on
+ *              100,000 transactions of the predicate mix against as many of
+ *              the item mix
+ *
+ * One thread.  A check is what the program does between loading a history and
+ * printing the answer, re-checking the witness aside: the history's promises,
+ * its certificate, the engine.  CPU time.  Rounds are interleaved; a figure is
+ * made of the best times, the median is printed beside it.  A goal missed by
+ * more than 15 % makes the exit status 1.
+ *
+ * The store aborts about half of the predicate mix: whoever reads the least of
+ * all rows and writes something conflicts with every commit in between.  So
+ * more transactions are generated than will be counted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+#include "base/mem.h"
+#include "check/check.h"
+#include "formats/format.h"
+#include "history/certificate.h"
+#include "history/promises.h"
+#include "naive.h"
+#include "workload/generate.h"
+
+#define ROUNDS 5
+#define NOISE 1.15
+
+static char directory[] = "/tmp/hf-bench-XXXXXX";
+static int missed;
+
+static void die(const char *what, const char *more)
+{
+    fprintf(stderr, "bench_predicates: %s: %s\n", what, more ? more : "failed");
+    exit(2);
+}
+
+/* ---- times --------------------------------------------------------------- */
+
+typedef struct times {
+    unsigned n;
+    double at[ROUNDS]; /* ascending */
+} times;
+
+static void add_time(times *t, double seconds)
+{
+    unsigned i = t->n++;
+
+    for (; i > 0 && t->at[i - 1] > seconds; i--)
+        t->at[i] = t->at[i - 1];
+    t->at[i] = seconds;
+}
+
+static double best(const times *t)
+{
+    return t->at[0];
+}
+
+static double median(const times *t)
+{
+    return t->at[t->n / 2];
+}
+
+static double cpu_seconds(void)
+{
+    return (double)hf_clock_cpu_ns() / 1e9;
+}
+
+/* A ratio and its goal (0: none); up: the goal is the least, else the most. */
+static void print_ratio(const char *what, const times *a, const times *b,
+                        double goal, bool up)
+{
+    double ratio = best(a) / best(b);
+    double excess = up ? goal / ratio : ratio / goal;
+    const char *word = "reached";
+
+    if (excess > 1) {
+        word = excess > NOISE ? "MISSED" : "within noise";
+        missed += excess > NOISE;
+    }
+    printf("%-46s %8.3f", what, ratio);
+    if (goal > 0)
+        printf("  (goal at %s %g: %s)", up ? "least" : "most", goal, word);
+    printf("\n");
+    printf("%-46s %8s  (median %.3f; %.4f s to %.4f s)\n", "", "",
+           median(a) / median(b), best(a), best(b));
+    (void)fflush(stdout);
+}
+
+/* ---- histories ----------------------------------------------------------- */
+
+static hf_history *generate(const hf_generate_options *o)
+{
+    hf_builder *b = hf_builder_new();
+    hf_history *h = NULL;
+    hf_error err;
+
+    if (hf_generate(o, b, &err) != HF_OK ||
+        hf_builder_finish(b, &h, &err) != HF_OK)
+        die("generate", err.text);
+    return h;
+}
+
+static uint32_t count_committed(const hf_history *h)
+{
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        n += h->txn_outcome[t] == HF_COMMITTED;
+    return n;
+}
+
+static hf_generate_options mix(hf_workload workload, uint64_t transactions)
+{
+    hf_generate_options o;
+
+    hf_generate_defaults(&o, workload, HF_BUG_NONE);
+    o.transactions = transactions;
+    o.level = HF_SERIALIZABLE;
+    if (workload == HF_WORKLOAD_EMME_PREDICATE)
+        o.sessions = 4;
+    return o;
+}
+
+/* With about this many committed transactions. */
+static hf_history *committed_mix(hf_workload workload, uint64_t committed)
+{
+    hf_generate_options o = mix(workload, committed);
+    hf_history *h = generate(&o);
+    uint32_t n = count_committed(h);
+
+    hf_history_free(h);
+    o.transactions = committed * committed / (n > 0 ? n : 1);
+    return generate(&o);
+}
+
+static hf_history *predicate_mix(uint64_t committed)
+{
+    return committed_mix(HF_WORKLOAD_EMME_PREDICATE, committed);
+}
+
+/* ---- checking ------------------------------------------------------------ */
+
+static double time_check(const hf_engine *engine, const hf_history *h)
+{
+    double begin = cpu_seconds(), seconds;
+    hf_check_options options = {.threads = 1};
+    hf_result *r = NULL;
+    hf_error err;
+
+    if (hf_promises_check(h, &err) != HF_OK ||
+        hf_certificate_check(h, &err) != HF_OK ||
+        engine->check(h, HF_SERIALIZABLE, &options, NULL, &r, &err) != HF_OK)
+        die(engine->name, err.text);
+    seconds = cpu_seconds() - begin;
+    if (r->verdict != HF_VALID)
+        die(engine->name, r->reason ? r->reason : "not valid");
+    hf_result_free(r);
+    return seconds;
+}
+
+/* The best of some runs, for what takes milliseconds. */
+static double time_short_check(const hf_engine *engine, const hf_history *h)
+{
+    double least = time_check(engine, h), sum = least;
+
+    while (sum < 0.1) {
+        double seconds = time_check(engine, h);
+
+        sum += seconds;
+        least = seconds < least ? seconds : least;
+    }
+    return least;
+}
+
+static double time_naive(const hf_history *h, bool careful, naive_counts *ret)
+{
+    double begin = cpu_seconds();
+
+    if (!naive_is_serializable(h, careful, ret))
+        die("naive", "not serializable");
+    return cpu_seconds() - begin;
+}
+
+/* ---- wall ---------------------------------------------------------------- */
+
+static void print_counts(const char *what, const naive_counts *c)
+{
+    printf("%s: %llu predicates, %llu versions, %llu tests, %llu edges\n", what,
+           (unsigned long long)c->predicates, (unsigned long long)c->versions,
+           (unsigned long long)c->tests, (unsigned long long)c->edges);
+}
+
+static void bench_wall(const hf_engine *engine)
+{
+    hf_history *h = predicate_mix(2500);
+    times naive = {0}, careful = {0}, ours = {0};
+    naive_counts counts[2] = {{0}};
+
+    for (int round = 0; round < ROUNDS; round++) {
+        add_time(&naive, time_naive(h, false, &counts[0]));
+        add_time(&careful, time_naive(h, true, &counts[1]));
+        add_time(&ours, time_short_check(engine, h));
+    }
+    printf("predicate mix: %u transactions, %u committed\n", h->n_txns,
+           count_committed(h));
+    print_counts("naive", &counts[0]);
+    print_counts("careful", &counts[1]);
+    print_ratio("naive, predicates x versions / certificate", &naive, &ours,
+                100, true);
+    print_ratio("with each test done once / certificate", &careful, &ours, 0,
+                true);
+    hf_history_free(h);
+}
+
+/* ---- doubling ------------------------------------------------------------ */
+
+#define MOST_SIZES 7
+
+static void bench_doubling(const hf_engine *engine, unsigned n_sizes)
+{
+    hf_history *h[MOST_SIZES];
+    times t[MOST_SIZES] = {{0}};
+
+    for (unsigned i = 0; i < n_sizes; i++)
+        h[i] = predicate_mix((uint64_t)2500 << i);
+    for (int round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < n_sizes; i++)
+            add_time(&t[i], time_short_check(engine, h[i]));
+    for (unsigned i = 0; i < n_sizes; i++) {
+        char what[80];
+
+        printf("doubling: %u committed, %u operations: %.4f s (%.0f ns an "
+               "operation)\n",
+               count_committed(h[i]), h[i]->n_ops, best(&t[i]),
+               best(&t[i]) * 1e9 / h[i]->n_ops);
+        (void)snprintf(what, sizeof(what), "doubling to %u transactions",
+                       2500u << i);
+        if (i > 0)
+            print_ratio(what, &t[i], &t[i - 1], 2.4, false);
+        hf_history_free(h[i]);
+    }
+}
+
+/* ---- replay -------------------------------------------------------------- */
+
+static double time_load(const char *path)
+{
+    double begin = cpu_seconds(), seconds;
+    hf_history *h = NULL;
+    hf_error err;
+
+    if (hf_load_history(path, NULL, NULL, &h, &err) != HF_OK)
+        die("load", err.text);
+    seconds = cpu_seconds() - begin;
+    hf_history_free(h);
+    return seconds;
+}
+
+static hf_history *save_and_load(hf_history *h, const char *path)
+{
+    hf_history *loaded = NULL;
+    hf_error err;
+
+    if (hf_save_history(h, path, hf_format_find(HF_STR("binary")), &err) !=
+            HF_OK ||
+        hf_load_history(path, NULL, NULL, &loaded, &err) != HF_OK)
+        die("save", err.text);
+    hf_history_free(h);
+    return loaded;
+}
+
+static void bench_replay_load(const hf_engine *engine)
+{
+    hf_generate_options o = mix(HF_WORKLOAD_EMME_ITEM, 1000000);
+    times load = {0}, replay = {0};
+    char path[64];
+    hf_history *h;
+
+    (void)snprintf(path, sizeof(path), "%s/items.hf", directory);
+    h = save_and_load(generate(&o), path);
+    for (int round = 0; round < ROUNDS; round++) {
+        add_time(&load, time_load(path));
+        add_time(&replay, time_check(engine, h));
+    }
+    printf("item mix: %u transactions, %u committed, %u operations\n",
+           h->n_txns, count_committed(h), h->n_ops);
+    print_ratio("replay, item mix / load of the binary form", &replay, &load, 2,
+                false);
+    hf_history_free(h);
+    (void)unlink(path);
+}
+
+static void bench_replay_mixes(const hf_engine *engine)
+{
+    hf_history *items = committed_mix(HF_WORKLOAD_EMME_ITEM, 100000);
+    hf_history *rows = predicate_mix(100000);
+    times of_items = {0}, of_rows = {0};
+
+    for (int round = 0; round < ROUNDS; round++) {
+        add_time(&of_items, time_check(engine, items));
+        add_time(&of_rows, time_check(engine, rows));
+    }
+    printf("replay: %u committed of the item mix, %u of the predicate mix\n",
+           count_committed(items), count_committed(rows));
+    print_ratio("replay, predicate mix / item mix", &of_rows, &of_items, 20,
+                false);
+    hf_history_free(items);
+    hf_history_free(rows);
+}
+
+static const hf_engine *find(const char *name)
+{
+    const hf_engine *engine = hf_engine_find(hf_str_of(name));
+
+    if (!engine)
+        printf("this build has no engine \"%s\"\n", name);
+    missed += !engine;
+    return engine;
+}
+
+int main(int argc, char **argv)
+{
+    bool large = argc == 2 && strcmp(argv[1], "--large") == 0;
+    const hf_engine *certificate = find("certificate"),
+                    *replay = find("replay");
+
+    if (argc > 1 + large) {
+        fprintf(stderr, "usage: bench_predicates [--large]\n");
+        return 2;
+    }
+    if (!mkdtemp(directory))
+        die("mkdtemp", NULL);
+    if (certificate) {
+        bench_wall(certificate);
+        bench_doubling(certificate, large ? MOST_SIZES : 4);
+    }
+    if (replay) {
+        bench_replay_load(replay);
+        bench_replay_mixes(replay);
+    }
+    (void)rmdir(directory);
+    return missed > 0;
+}

@@ -1,0 +1,320 @@
+/* pred.h: predicates in the graph engine, inside check/ only.
+ *
+ * What a predicate operation adds to the graph of items follows from its
+ * condition and its version set: which versions of a key satisfy the
+ * condition, and which one was looked at.  Both are found without asking
+ * every condition about every version:
+ *
+ *   pred_columns.c     the columns of versions, decoded once; sorted indexes
+ *   pred_conditions.c  each distinct condition once: the versions that
+ *                      satisfy it, and those that change the matches (flips)
+ *   pred_oracle.c      conditions that only a database can judge
+ *   pred_looks.c       each operation with a list of versions it looked at:
+ *                      is the result right, what does it read, its edges
+ *   pred_inner.c       what one transaction saw, against itself
+ *   pred_timed.c       the same for snapshots by time, without that list
+ *   pred_totals.c      aggregates over snapshots by time
+ *   pred_edges.c       the edges, for the walk
+ *   pred_cut.c         the edges inside one component, by name
+ *   pred_weak.c        conditions of the weak levels
+ *   pred_build.c       puts these together
+ *
+ * Version ids ascend by key and, within a key whose order is known, by
+ * version order; so a set of versions is an ascending array, and the flip
+ * next to a version is found by binary search.
+ *
+ * With P operations, V versions, K keys and M_c versions that satisfy
+ * condition c: columns and indexes cost V log V, conditions the sum of
+ * log V + M_c over the distinct ones (V for one that bounds no column), an
+ * operation with a version set its length times log M_c, one with a snapshot
+ * by time log M_c and its result (times a few for each own write).  Nothing
+ * costs P * V; P * K is paid where the version sets are listed, given by
+ * transaction ids, or at a level that needs each entry by itself (repeatable
+ * read and the axiomatic ones).
+ */
+#ifndef HF_PRED_H
+#define HF_PRED_H
+
+#include "base/map.h"
+#include "base/sort.h"
+#include "check/graph.h"
+#include "graph/labelled.h"
+#include "history/snapshot.h"
+#include "sql/oracle.h"
+#include "sql/sql.h"
+
+/* ---- columns ------------------------------------------------------------- */
+
+#define HF_PRED_MISSING 1u
+
+typedef struct hf_pred_column {
+    hf_str name;
+    hf_sql_value *value; /* per version of the table */
+    uint8_t *missing;    /* ... HF_PRED_MISSING: has no such column; else not
+                            0: is nil */
+    uint32_t *sorted;    /* places, by hf_sql_order(); NULL: not yet */
+    uint32_t n_sorted;   /* nil rows and missing ones are left out */
+    uint32_t class_first[7]; /* where each class of values begins in it */
+} hf_pred_column;
+
+/* The versions of all keys of one table. */
+typedef struct hf_pred_table {
+    hf_string_id name;
+    uint32_t n;    /* versions */
+    uint32_t *ver; /* ascending */
+    bool regular;  /* commit times are known and ascend in version order */
+    bool has_open; /* some key has no known order */
+    HF_VEC(hf_pred_column) columns;
+} hf_pred_table;
+
+/* ---- conditions ---------------------------------------------------------- */
+
+/* Ascending versions. */
+typedef struct hf_pred_set {
+    uint32_t *at, n;
+} hf_pred_set;
+
+typedef struct hf_pred_condition {
+    hf_string_id text;
+    uint32_t table;          /* index */
+    const hf_sql_expr *expr; /* NULL: not understood */
+    char *why;               /* ... or odd: the reason */
+    uint32_t *column;        /* per column of expr: its place in the table */
+    bool asked;              /* a database judged it */
+    bool judged;             /* it, or the interpreter, did */
+    hf_pred_set match;       /* versions that satisfy it */
+    hf_pred_set flip;        /* versions that change the matches */
+    hf_pred_set odd;         /* versions of which it cannot be said */
+    uint32_t chain[2];       /* by time: of flips; of all changes */
+} hf_pred_condition;
+
+/* ---- chains of changes, by commit time ----------------------------------- */
+
+typedef struct hf_pred_chain {
+    uint32_t condition;
+    bool all;          /* every change of a match, not only flips */
+    uint32_t first, n; /* in hf_pred.event */
+    int64_t start;     /* how many initial versions satisfy it */
+} hf_pred_chain;
+
+typedef struct hf_pred_event {
+    uint32_t rank; /* of its commit time */
+    uint32_t ver : 31;
+    uint32_t matches : 1; /* from now on; else no more */
+} hf_pred_event;
+
+/* An operation in its chain: it depends on the events before `until`, and
+ * those from `behind` on depend on it. */
+typedef struct hf_pred_joint {
+    hf_txn_id txn;
+    uint32_t chain;
+    uint32_t until, behind; /* places in hf_pred.event */
+} hf_pred_joint;
+
+/* ---- operations ---------------------------------------------------------- */
+
+typedef struct hf_pred_op {
+    hf_op_id op;
+    hf_txn_id txn;
+    uint32_t condition;
+    bool aggregate;
+    bool timed;    /* looked at through a chain */
+    bool all;      /* ... of all changes */
+    uint64_t time; /* ... its snapshot */
+} hf_pred_op;
+
+/* An entry of a version set, as a version. */
+typedef struct hf_pred_entry {
+    hf_key_id key;
+    hf_value_id value; /* HF_NONE: an initial version that is nil */
+    hf_txn_id writer;  /* as in hf_version_ref */
+    uint32_t ver;      /* HF_NONE: none that counts */
+    bool returned;
+    bool own; /* own write before: no edges */
+} hf_pred_entry;
+typedef HF_VEC(hf_pred_entry) hf_pred_entries;
+
+/* One more edge into a node: a transaction, or n_txns + a node of a chain. */
+typedef struct hf_more_edge {
+    uint32_t from, to;
+    hf_edge_kind kind;
+} hf_more_edge;
+
+/* What the operations of one transaction saw, for comparing. */
+typedef struct hf_pred_seen {
+    hf_key_id key;
+    uint32_t ver;       /* an item; HF_NONE: not returned */
+    uint32_t condition; /* ... by this condition */
+    hf_op_id op;
+} hf_pred_seen;
+
+typedef struct hf_pred {
+    hf_graph *g;
+    hf_snapshots *snapshots; /* NULL: none */
+    hf_sql_cache *cache;
+    hf_sql_oracle *oracle; /* NULL: not asked yet */
+    hf_arena arena;
+    uint32_t *ver_key;   /* per version */
+    uint32_t *ver_place; /* per version: in its table */
+    uint8_t *uncertain;  /* per key: somebody may have written it */
+    bool any_uncertain;
+    bool certain_only; /* leave out what such keys say */
+    bool chains;       /* the level can do with chains */
+    HF_VEC(hf_pred_table) tables;
+    uint32_t *table_of_key;
+    HF_VEC(hf_pred_condition) conditions;
+    hf_map by_text; /* table and text -> condition */
+    HF_VEC(hf_pred_chain) chain;
+    hf_pred_event *event; /* chain by chain, in the order of time */
+    uint64_t *rank_time;  /* the commit times, ascending, each once */
+    uint32_t n_ranks;
+    uint8_t *shared_rank;   /* several commits have it */
+    uint32_t *rank;         /* per transaction: the place of its commit time */
+    HF_VEC(hf_pred_op) ops; /* ascending by op */
+    uint32_t *op_first;     /* per transaction, into ops; n_txns + 1 */
+    HF_VEC(hf_more_edge) edges;
+    HF_VEC(hf_pred_joint) joints;
+    /* all edges, for the walk: into node v are from[first[v]] .. */
+    uint32_t n_nodes; /* of chains */
+    uint32_t *first;
+    uint32_t *from;
+    uint8_t *kind;
+    int32_t *net; /* per event: matches gained since the chain began */
+    HF_VEC(hf_pred_seen) seen;      /* by the transaction at hand */
+    HF_VEC(hf_pred_seen) conflicts; /* INT: see hf_pred_report_conflicts() */
+    HF_VEC(hf_pred_seen) renewed;   /* items of keys that the reader writes */
+    char undecided_before[160];     /* what items alone could not judge */
+    bool everywhere_before;
+    hf_pred_entries entries;     /* room */
+    HF_VEC(hf_version_ref) rows; /* room */
+} hf_pred;
+
+/* The version that a write installs; HF_NONE: overwritten, or not counted. */
+static inline uint32_t hf_pred_installed(const hf_graph *g, hf_op_id write)
+{
+    uint32_t role = g->op_role[write];
+
+    return role != HF_NONE && (role & 1u) ? role / 2 : HF_NONE;
+}
+
+/* What operations of the transaction did to the key before `op`. */
+bool hf_pred_own_write(const hf_history *h, hf_txn_id t, hf_op_id op,
+                       hf_key_id key, hf_op_id *ret_write);
+
+/* pred_columns.c */
+void hf_pred_make_tables(hf_pred *p);
+/* The column's place in the table; decoded if it is new. */
+uint32_t hf_pred_column_of(hf_pred *p, uint32_t table, hf_str name);
+void hf_pred_sort_column(hf_pred *p, uint32_t table, uint32_t column);
+hf_value_id hf_pred_value_of(const hf_graph *g, uint32_t ver);
+/* Values that are compared with each other: 0 for null, up to 5. */
+unsigned hf_pred_class(const hf_sql_value *v);
+/* hf_sql_order(), quick for integers. */
+static inline int hf_pred_order(const hf_sql_value *a, const hf_sql_value *b)
+{
+    if (a->type == HF_SQL_INT && b->type == HF_SQL_INT)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    return hf_sql_order(a, b);
+}
+void hf_pred_release_tables(hf_pred *p);
+
+/* pred_conditions.c */
+uint32_t hf_pred_condition_of(hf_pred *p, hf_string_id table,
+                              hf_string_id text);
+void hf_pred_judge_conditions(hf_pred *p);
+bool hf_pred_has(const hf_pred_set *s, uint32_t ver);
+/* How many of the set are below `ver`. */
+uint32_t hf_pred_below(const hf_pred_set *s, uint32_t ver);
+/* Is there a version of the key of which it cannot be said? */
+bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c,
+                    hf_key_id key);
+/* The condition on a value that need not be a version. */
+hf_sql_truth hf_pred_test_value(hf_pred *p, uint32_t condition, hf_value_id v);
+
+/* pred_oracle.c: the condition on n values that are not nil, by a database;
+ * false: there is none, or it does not know either. */
+bool hf_pred_ask(hf_pred *p, hf_str condition, const hf_value_id *values,
+                 uint32_t n, hf_sql_truth *ret, hf_error *err);
+
+/* pred_looks.c: an operation whose version set is listed, or can be. */
+void hf_pred_look(hf_pred *p, const hf_pred_op *o);
+/* Its entries as versions; with `quiet`, nothing is noted.  False: there is no
+ * version set, or it is not known.  Entries are ascending by key. */
+bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
+                        hf_pred_entries *ret);
+/* Does the entry satisfy the condition of the operation? */
+hf_sql_truth hf_pred_matches(hf_pred *p, const hf_pred_op *o,
+                             const hf_pred_entry *e);
+/* The version a row or an entry names; HF_NONE: none that counts. */
+uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
+                         bool quiet);
+/* The rows returned, ascending by key; false if a key is there with two
+ * versions. */
+bool hf_pred_sort_rows(hf_pred *p, const hf_predicate *q);
+const hf_version_ref *hf_pred_row_of(const hf_pred *p, hf_key_id key);
+/* The operation reads this version as an item. */
+void hf_pred_item(hf_pred *p, const hf_pred_op *o, hf_key_id key, uint32_t ver);
+void hf_pred_mismatch(hf_pred *p, const hf_pred_op *o);
+void hf_pred_unclear(hf_pred *p, const hf_pred_op *o, bool everywhere,
+                     const char *why);
+
+/* pred_inner.c: what one transaction saw, against itself. */
+void hf_pred_note_absent(hf_pred *p, const hf_pred_op *o, hf_key_id key);
+void hf_pred_compare(hf_pred *p, hf_txn_id t);
+void hf_pred_report_conflicts(hf_graph_report *r);
+/* Two that read one version and both wrote its key, one of them at least with
+ * a predicate operation. */
+void hf_pred_lost_updates(hf_pred *p);
+
+/* pred_totals.c */
+typedef struct hf_pred_total {
+    int64_t matches, rows; /* count(*), count(column) */
+    hf_int128 sum;
+    bool has_extremes;
+    hf_sql_value min, max;
+    bool missing, no_number, no_integer, no_order;
+} hf_pred_total;
+void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing);
+/* Compares with the recorded result; notes what is wrong or unclear. */
+void hf_pred_judge_total(hf_pred *p, const hf_pred_op *o, const hf_predicate *q,
+                         const hf_pred_total *t);
+/* The place of an aggregate's column in its table. */
+uint32_t hf_pred_total_column(hf_pred *p, const hf_pred_op *o,
+                              const hf_predicate *q);
+/* All aggregates over snapshots by time. */
+void hf_pred_timed_totals(hf_pred *p);
+
+/* pred_timed.c */
+void hf_pred_make_chains(hf_pred *p);
+void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o);
+/* Events of a chain up to a time. */
+uint32_t hf_pred_events_until(const hf_pred *p, const hf_pred_chain *c,
+                              uint64_t time);
+
+/* pred_edges.c */
+void hf_pred_add_edge(hf_pred *p, uint32_t from, uint32_t to,
+                      hf_edge_kind kind);
+void hf_pred_flip_edges(hf_pred *p, const hf_pred_op *o, hf_key_id key,
+                        uint32_t ver);
+/* Do all edges lead forward in this order of all that happened?  Before
+ * hf_pred_link() only. */
+bool hf_pred_fits(hf_pred *p, const hf_txn_id *order, uint32_t n);
+void hf_pred_link(hf_pred *p);
+
+/* pred_cut.c: all edges of predicates between transactions with in[t] ==
+ * wanted, added to the graph with nodes local[t]; `mask` as in a walk. */
+void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
+                 const uint32_t *in, uint32_t wanted, const uint32_t *local,
+                 unsigned mask, hf_labelled *graph);
+
+/* pred_weak.c */
+void hf_pred_report_weak(hf_graph_report *r, const hf_walk *walk);
+
+/* pred_build.c: all but hf_pred_link(). */
+bool hf_pred_build(hf_graph *g);
+/* Once more: with certain edges only, or as version orders changed.  What was
+ * noted without a cycle stays. */
+void hf_pred_rebuild(hf_graph *g, bool certain_only);
+void hf_pred_free(hf_pred *p);
+
+#endif

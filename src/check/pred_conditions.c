@@ -1,0 +1,555 @@
+/* pred_conditions.c: which versions satisfy a condition.
+ *
+ * Each distinct condition is judged once, however many operations use it.  If
+ * it bounds a column, only the versions whose column lies within the bounds
+ * are candidates, and those are found in the column's index, for all the
+ * conditions that bound the column together; if the bounds say all there is to
+ * say, candidates are not even tested.  Other conditions are tested on every
+ * version, column arrays in hand.
+ *
+ * A version changes the matches (is a flip) if it satisfies the condition and
+ * the version before it does not, or the reverse.  Keys whose order is not
+ * known have no flips.
+ *
+ * O(log V + candidates) for a condition with bounds, O(V) for one without.
+ */
+#include "check/pred.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sets ---------------------------------------------------------------- */
+
+uint32_t hf_pred_below(const hf_pred_set *s, uint32_t ver)
+{
+    uint32_t low = 0, high = s->n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (s->at[middle] < ver)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool hf_pred_has(const hf_pred_set *s, uint32_t ver)
+{
+    uint32_t i = hf_pred_below(s, ver);
+
+    return i < s->n && s->at[i] == ver;
+}
+
+typedef HF_VEC(uint32_t) versions;
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts what was gathered; the set takes the memory. */
+static hf_pred_set set_of(versions *v)
+{
+    hf_pred_set s;
+    bool sorted = true;
+
+    for (size_t i = 1; i < v->n && sorted; i++)
+        sorted = v->at[i - 1] < v->at[i];
+    if (!sorted)
+        qsort(v->at, v->n, sizeof(uint32_t), ascending);
+    s = (hf_pred_set){v->at, (uint32_t)v->n};
+    *v = (versions){0};
+    return s;
+}
+
+/* ---- judging ------------------------------------------------------------- */
+
+typedef struct judge {
+    hf_pred *p;
+    hf_pred_condition *c;
+    hf_pred_table *t;
+    hf_sql_value *row;         /* room for the columns of one version */
+    const hf_sql_bound *bound; /* the best one; NULL: all are tested */
+    bool known, done;
+    versions match, odd;
+} judge;
+
+static void note_why(judge *j, const char *why)
+{
+    if (!j->c->why)
+        j->c->why = hf_arena_text(&j->p->arena, why, strlen(why));
+}
+
+/* Is the version at this place one that no condition holds for? */
+static bool is_nil(const judge *j, uint32_t place)
+{
+    const hf_graph *g = j->p->g;
+    hf_value_id v = hf_pred_value_of(g, j->t->ver[place]);
+
+    if (v == HF_NONE)
+        return g->ver_op[j->t->ver[place]] == HF_NONE;
+    return g->h->value_type[v] == HF_NIL;
+}
+
+static void test(judge *j, uint32_t place)
+{
+    uint32_t n = hf_sql_n_columns(j->c->expr);
+    hf_error err = {.text = ""};
+    hf_sql_truth truth;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const hf_pred_column *c = &j->t->columns.at[j->c->column[i]];
+
+        if (c->missing[place]) {
+            if (is_nil(j, place))
+                return;
+            note_why(j, "a row does not have the column");
+            hf_vec_push(&j->odd, j->t->ver[place]);
+            return;
+        }
+        j->row[i] = c->value[place];
+    }
+    if (n == 0 && is_nil(j, place))
+        return;
+    truth = hf_sql_test(j->c->expr, j->row, &err);
+    if (truth == HF_SQL_TRUE) {
+        hf_vec_push(&j->match, j->t->ver[place]);
+    } else if (truth == HF_SQL_ERROR) {
+        note_why(j, err.text);
+        hf_vec_push(&j->odd, j->t->ver[place]);
+    }
+}
+
+/* The first place of the index whose value is not below v; with `after`, the
+ * first above it. */
+static uint32_t search(const hf_pred_column *c, const hf_sql_value *v,
+                       bool after)
+{
+    uint32_t low = 0, high = c->n_sorted;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = hf_pred_order(&c->value[c->sorted[middle]], v);
+
+        if (order < 0 || (order == 0 && after))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The places of the index whose values are of the class. */
+static void class_places(const hf_pred_column *c, unsigned class_,
+                         uint32_t *ret_first, uint32_t *ret_end)
+{
+    *ret_first = c->class_first[class_];
+    *ret_end = c->class_first[class_ + 1];
+}
+
+typedef struct span {
+    uint32_t first, end;
+} span;
+
+static span span_of(const hf_pred_column *c, const hf_sql_range *r,
+                    span of_class)
+{
+    span s = of_class;
+
+    if (r->has_low)
+        s.first = search(c, &r->low, r->low_open);
+    if (r->has_high)
+        s.end = search(c, &r->high, !r->high_open);
+    if (s.end < s.first)
+        s.end = s.first;
+    return s;
+}
+
+static unsigned class_of_bound(const hf_sql_bound *b)
+{
+    const hf_sql_range *r = b->n_ranges > 0 ? &b->ranges[0] : NULL;
+
+    if (!r || (!r->has_low && !r->has_high))
+        return 0;
+    return hf_pred_class(r->has_low ? &r->low : &r->high);
+}
+
+/* How many candidates a bound leaves; UINT64_MAX: it is of no use. */
+static uint64_t candidates(judge *j, const hf_sql_bound *b)
+{
+    uint32_t column = j->c->column[b->column];
+    const hf_pred_column *c;
+    unsigned class_ = class_of_bound(b);
+    span of_class;
+    uint64_t n;
+
+    if (class_ == 0)
+        return UINT64_MAX;
+    hf_pred_sort_column(j->p, j->c->table, column);
+    c = &j->t->columns.at[column];
+    class_places(c, class_, &of_class.first, &of_class.end);
+    n = c->n_sorted - (of_class.end - of_class.first); /* of other classes */
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        span s = span_of(c, &b->ranges[i], of_class);
+
+        n += s.end - s.first;
+    }
+    return n;
+}
+
+/* The bound that leaves the fewest candidates; NULL: none helps. */
+static const hf_sql_bound *best_bound(judge *j)
+{
+    const hf_sql_bound *bounds = NULL, *best = NULL;
+    uint32_t n = hf_sql_bounds(j->c->expr, &bounds);
+    uint64_t least = j->t->n;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t count = candidates(j, &bounds[i]);
+
+        if (count < least || (count == least && !best)) {
+            least = count;
+            best = &bounds[i];
+        }
+    }
+    if (best && best->exact)
+        hf_vec_reserve(&j->match, least);
+    return best;
+}
+
+bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c, hf_key_id key)
+{
+    const hf_graph *g = p->g;
+
+    return c->odd.n > 0 && hf_pred_below(&c->odd, g->ver_end[key]) >
+                               hf_pred_below(&c->odd, g->ver_first[key]);
+}
+
+static void find_flips(hf_pred *p, hf_pred_condition *c)
+{
+    const hf_graph *g = p->g;
+    versions flips = {0};
+
+    hf_vec_reserve(&flips, 2 * (size_t)c->match.n);
+    for (uint32_t i = 0; i < c->match.n; i++) {
+        uint32_t v = c->match.at[i];
+        hf_key_id key = p->ver_key[v];
+
+        if (g->open_key[key] || (p->certain_only && p->uncertain[key]) ||
+            hf_pred_is_odd(p, c, key))
+            continue;
+        if (v > g->ver_first[key] && (i == 0 || c->match.at[i - 1] != v - 1))
+            hf_vec_push(&flips, v);
+        if (v + 1 < g->ver_end[key] &&
+            (i + 1 == c->match.n || c->match.at[i + 1] != v + 1))
+            hf_vec_push(&flips, v + 1);
+    }
+    c->flip = set_of(&flips);
+}
+
+/* Parses the condition and finds its columns; false: not understood. */
+static bool prepare(judge *j)
+{
+    hf_pred *p = j->p;
+    hf_pred_condition *c = j->c;
+    hf_error err = {.text = ""};
+    uint32_t n;
+
+    c->expr = hf_sql_condition(p->cache, hf_string(p->g->h, c->text), &err);
+    if (!c->expr) {
+        note_why(j, err.text);
+        return false;
+    }
+    n = hf_sql_n_columns(c->expr);
+    c->column = hf_arena_get(&p->arena, ((size_t)n + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n; i++)
+        c->column[i] =
+            hf_pred_column_of(p, c->table, hf_sql_column_name(c->expr, i));
+    return true;
+}
+
+static void finish(judge *j)
+{
+    j->c->match = set_of(&j->match);
+    j->c->odd = set_of(&j->odd);
+    find_flips(j->p, j->c);
+}
+
+/* Asks the database about every version of the table: what the interpreter
+ * does not know, or only of some. */
+static void ask_database(judge *j)
+{
+    hf_pred *p = j->p;
+    hf_value_id *values = HF_NEW_ARRAY(hf_value_id, (size_t)j->t->n + 1);
+    uint32_t *places = HF_NEW_ARRAY(uint32_t, (size_t)j->t->n + 1), n = 0;
+    hf_sql_truth *truth = HF_NEW_ARRAY(hf_sql_truth, (size_t)j->t->n + 1);
+    hf_error err = {.text = ""};
+    bool all = true;
+
+    for (uint32_t i = 0; i < j->t->n; i++) {
+        hf_value_id v = hf_pred_value_of(p->g, j->t->ver[i]);
+
+        if (is_nil(j, i))
+            continue;
+        all &= v != HF_NONE;
+        if (v != HF_NONE) {
+            places[n] = i;
+            values[n++] = v;
+        }
+    }
+    if (all && hf_pred_ask(p, hf_string(p->g->h, j->c->text), values, n, truth,
+                           &err)) {
+        j->c->asked = true;
+        j->match.n = j->odd.n = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (truth[i] == HF_SQL_TRUE)
+                hf_vec_push(&j->match, j->t->ver[places[i]]);
+    } else if (err.text[0]) {
+        j->c->why = NULL;
+        note_why(j, err.text);
+    }
+    hf_free(values);
+    hf_free(places);
+    hf_free(truth);
+}
+
+/* ---- many conditions at once --------------------------------------------- */
+
+/* Conditions that bound one column.  Each value of the column has the list of
+ * those that may hold for it; then versions are gone through in their order,
+ * and each is put in the sets of its value's list, which come out sorted. */
+typedef struct group {
+    judge *all; /* per condition of the history */
+    HF_VEC(uint32_t) members;
+    uint32_t *value_of; /* per place: the number of its value; HF_NONE */
+    uint32_t n_values;
+    uint32_t *first; /* per value: its list */
+    uint32_t *list;  /* conditions, twice, plus 1 if no test is needed */
+} group;
+
+/* Numbers the values of the column, in their order. */
+static void number_values(group *u, const hf_pred_table *t,
+                          const hf_pred_column *c)
+{
+    u->value_of = HF_NEW_ARRAY(uint32_t, (size_t)t->n + 1);
+    memset(u->value_of, 0xff, t->n * sizeof(uint32_t));
+    for (uint32_t i = 0; i < c->n_sorted; i++) {
+        if (i == 0 || hf_pred_order(&c->value[c->sorted[i - 1]],
+                                    &c->value[c->sorted[i]]) != 0)
+            u->n_values++;
+        u->value_of[c->sorted[i]] = u->n_values - 1;
+    }
+}
+
+/* Calls for each value that a condition's bound leaves: counts, or fills. */
+static void cover(group *u, const hf_pred_column *c, uint32_t condition,
+                  bool fill)
+{
+    const hf_sql_bound *b = u->all[condition].bound;
+    span of_class;
+
+    class_places(c, class_of_bound(b), &of_class.first, &of_class.end);
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        span s = span_of(c, &b->ranges[i], of_class);
+        uint32_t from, to;
+
+        if (s.first == s.end)
+            continue;
+        from = u->value_of[c->sorted[s.first]];
+        to = u->value_of[c->sorted[s.end - 1]];
+        for (uint32_t v = from; v <= to; v++) {
+            if (fill)
+                u->list[u->first[v + 1]++] = 2 * condition + b->exact;
+            else
+                u->first[v + 2]++;
+        }
+    }
+}
+
+static void cover_all(group *u, const hf_pred_column *c)
+{
+    u->first = HF_NEW_ZEROED(uint32_t, (size_t)u->n_values + 3);
+    for (size_t i = 0; i < u->members.n; i++)
+        cover(u, c, u->members.at[i], false);
+    for (uint32_t v = 0; v < u->n_values; v++)
+        u->first[v + 2] += u->first[v + 1];
+    u->list = HF_NEW_ARRAY(uint32_t, (size_t)u->first[u->n_values + 1] + 1);
+    for (size_t i = 0; i < u->members.n; i++)
+        cover(u, c, u->members.at[i], true);
+}
+
+/* A version that has not the column, or a value of another kind than the
+ * bound (null satisfies none). */
+static void test_odd_one(group *u, const hf_pred_column *c, uint32_t place)
+{
+    bool missing = c->missing[place] != 0;
+
+    for (size_t i = 0; i < u->members.n; i++) {
+        judge *j = &u->all[u->members.at[i]];
+
+        if (missing ||
+            (hf_pred_class(&c->value[place]) != 0 &&
+             hf_pred_class(&c->value[place]) != class_of_bound(j->bound)))
+            test(j, place);
+    }
+}
+
+/* Are there versions for test_odd_one()? */
+static bool is_mixed(const group *u, const hf_pred_column *c)
+{
+    for (size_t i = 0; i < u->members.n; i++) {
+        uint32_t first, end, null_first, null_end;
+
+        class_places(c, class_of_bound(u->all[u->members.at[i]].bound), &first,
+                     &end);
+        class_places(c, 0, &null_first, &null_end);
+        if (end - first + (null_end - null_first) != c->n_sorted)
+            return true;
+    }
+    return false;
+}
+
+static void distribute(hf_pred *p, group *u, uint32_t table, uint32_t column)
+{
+    const hf_pred_table *t = &p->tables.at[table];
+    const hf_pred_column *c = &t->columns.at[column];
+    bool mixed = is_mixed(u, c);
+
+    number_values(u, t, c);
+    cover_all(u, c);
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t v = u->value_of[i];
+
+        if (v != HF_NONE)
+            for (uint32_t k = u->first[v]; k < u->first[v + 1]; k++) {
+                judge *j = &u->all[u->list[k] / 2];
+
+                if (u->list[k] & 1u)
+                    hf_vec_push(&j->match, t->ver[i]);
+                else
+                    test(j, i);
+            }
+        if (mixed || c->missing[i] == HF_PRED_MISSING)
+            test_odd_one(u, c, i);
+    }
+    hf_free(u->value_of);
+    hf_free(u->first);
+    hf_free(u->list);
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+uint32_t hf_pred_condition_of(hf_pred *p, hf_string_id table, hf_string_id text)
+{
+    uint32_t n = (uint32_t)p->conditions.n, at, t = 0;
+
+    while (p->tables.at[t].name != table)
+        t++;
+    at = hf_map_add(&p->by_text, (uint64_t)t << 32 | text, n);
+    if (at == n)
+        hf_vec_push(&p->conditions,
+                    (hf_pred_condition){
+                        .text = text, .table = t, .chain = {HF_NONE, HF_NONE}});
+    return at;
+}
+
+/* Groups the conditions by the column that their best bound is about, and
+ * judges group by group. */
+static void judge_groups(hf_pred *p, judge *all)
+{
+    uint32_t n = (uint32_t)p->conditions.n;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t table = p->conditions.at[i].table;
+        group u = {.all = all};
+        uint32_t column;
+
+        if (!all[i].bound || all[i].done)
+            continue;
+        column = p->conditions.at[i].column[all[i].bound->column];
+        for (uint32_t k = i; k < n; k++) {
+            const hf_pred_condition *c = &p->conditions.at[k];
+
+            if (!all[k].bound || all[k].done || c->table != table ||
+                c->column[all[k].bound->column] != column)
+                continue;
+            all[k].done = true;
+            hf_vec_push(&u.members, k);
+        }
+        distribute(p, &u, table, column);
+        hf_vec_release(&u.members);
+    }
+}
+
+void hf_pred_judge_conditions(hf_pred *p)
+{
+    uint32_t n = (uint32_t)p->conditions.n, most = 1;
+    judge *all = HF_NEW_ZEROED(judge, (size_t)n + 1);
+    hf_sql_value *row;
+
+    for (uint32_t i = 0; i < n && !hf_graph_spent(p->g); i++) {
+        judge *j = &all[i];
+
+        *j = (judge){.p = p, .c = &p->conditions.at[i]};
+        j->t = &p->tables.at[j->c->table];
+        j->known = prepare(j);
+        if (!j->known)
+            continue;
+        if (hf_sql_n_columns(j->c->expr) > most)
+            most = hf_sql_n_columns(j->c->expr);
+        j->bound = best_bound(j);
+        hf_budget_progress(p->g->budget, "conditions", i, n);
+    }
+    row = HF_NEW_ARRAY(hf_sql_value, most);
+    for (uint32_t i = 0; i < n; i++)
+        all[i].row = row;
+    if (!p->g->stopped)
+        judge_groups(p, all);
+    for (uint32_t i = 0; i < n; i++) {
+        judge *j = &all[i];
+
+        if (j->known && !j->bound && !hf_graph_spent(p->g))
+            for (uint32_t k = 0; k < j->t->n; k++)
+                test(j, k);
+        if ((!j->known || j->odd.n > 0) && p->g->options.oracle)
+            ask_database(j);
+        j->c->judged = j->known || j->c->asked;
+        finish(j);
+    }
+    hf_free(row);
+    hf_free(all);
+}
+
+hf_sql_truth hf_pred_test_value(hf_pred *p, uint32_t condition, hf_value_id v)
+{
+    const hf_pred_condition *c = &p->conditions.at[condition];
+    hf_scalar s = hf_value_scalar(p->g->h, v);
+    hf_sql_value row[16], *columns = row;
+    hf_sql_truth truth = HF_SQL_ERROR;
+    uint32_t n, i;
+
+    if (s.type == HF_NIL)
+        return HF_SQL_FALSE;
+    if (c->asked)
+        return hf_pred_ask(p, hf_string(p->g->h, c->text), &v, 1, &truth, NULL)
+                   ? truth
+                   : HF_SQL_ERROR;
+    if (!c->expr)
+        return HF_SQL_ERROR;
+    n = hf_sql_n_columns(c->expr);
+    if (n > 16)
+        columns = HF_NEW_ARRAY(hf_sql_value, n);
+    for (i = 0; i < n; i++)
+        if (!hf_sql_row_column(s, hf_sql_column_name(c->expr, i), &p->arena,
+                               &columns[i]))
+            break;
+    if (i == n)
+        truth = hf_sql_test(c->expr, columns, NULL);
+    if (columns != row)
+        hf_free(columns);
+    return truth;
+}

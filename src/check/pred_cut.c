@@ -1,0 +1,164 @@
+/* pred_cut.c: the edges of predicates inside one component.
+ *
+ * A walk needs no names and can do with the nearest edges; a cycle that is
+ * shown needs the operations behind each edge, and is shorter if edges may
+ * lead past the nearest flip.  So the operations of the component are looked
+ * at again, entry by entry.  In a large component nearest flips have to do,
+ * and after MOST edges no more are added: what is there already has cycles
+ * enough.
+ *
+ * O(operations * (entries + flips inside the component)).
+ */
+#include "check/pred.h"
+
+#include <string.h>
+
+#define SMALL 300u
+#define MOST 8000000u
+
+typedef struct cutter {
+    hf_pred *p;
+    const uint32_t *in, *local;
+    uint32_t wanted;
+    unsigned mask;
+    bool all; /* flips, not only the nearest */
+    hf_labelled *graph;
+    hf_pred_entries entries;
+    hf_map first;           /* condition -> where its flips are */
+    HF_VEC(uint32_t) flips; /* of the component: how many, then these */
+} cutter;
+
+static bool inside(const cutter *c, hf_txn_id t)
+{
+    return t != HF_NONE && c->in[t] == c->wanted;
+}
+
+static void add(cutter *c, hf_txn_id from, hf_txn_id to, hf_edge_kind kind,
+                hf_key_id key, hf_op_id from_op, hf_op_id to_op)
+{
+    if ((c->mask >> kind & 1u) && inside(c, from) && inside(c, to) &&
+        from != to)
+        hf_labelled_add(c->graph,
+                        (hf_labelled_edge){c->local[from], c->local[to], kind,
+                                           key, from_op, to_op});
+}
+
+/* Of a key without a known order: is v certainly after ver? */
+static bool is_next(const hf_graph *g, uint32_t ver, uint32_t v)
+{
+    return g->ver_txn[ver] == HF_NONE || (g->prev && g->prev[v] == ver);
+}
+
+static void add_item(cutter *c, const hf_pred_op *o, hf_key_id key,
+                     uint32_t ver)
+{
+    const hf_graph *g = c->p->g;
+
+    if (ver == HF_NONE)
+        return;
+    add(c, g->ver_txn[ver], o->txn, HF_EDGE_WR, key, g->ver_op[ver], o->op);
+    for (uint32_t v = g->ver_first[key] + 1; v < g->ver_end[key]; v++) {
+        if (g->open_key[key] ? !is_next(g, ver, v) : v <= ver)
+            continue;
+        add(c, o->txn, g->ver_txn[v], HF_EDGE_RW, key, o->op, g->ver_op[v]);
+        if (!g->open_key[key] && g->ver_txn[v] != o->txn &&
+            (!c->all || (g->key_use[key] & HF_USE_PATH)))
+            return;
+    }
+}
+
+/* The flips of the condition by transactions of the component. */
+static hf_pred_set flips_of(cutter *c, uint32_t condition)
+{
+    const hf_pred_set *all = &c->p->conditions.at[condition].flip;
+    uint32_t at = (uint32_t)c->flips.n;
+    uint32_t known = hf_map_add(&c->first, condition, at);
+
+    if (known == at) {
+        hf_vec_push(&c->flips, 0);
+        for (uint32_t i = 0; i < all->n; i++)
+            if (inside(c, c->p->g->ver_txn[all->at[i]])) {
+                hf_vec_push(&c->flips, all->at[i]);
+                c->flips.at[at]++;
+            }
+    }
+    return (hf_pred_set){c->flips.at + known + 1, c->flips.at[known]};
+}
+
+static void add_flips(cutter *c, const hf_pred_op *o, hf_key_id key,
+                      uint32_t ver)
+{
+    const hf_graph *g = c->p->g;
+    hf_pred_set f = flips_of(c, o->condition);
+    uint32_t at = hf_pred_below(&f, ver + 1);
+
+    for (uint32_t i = at; i-- > 0 && f.at[i] > g->ver_first[key];) {
+        add(c, g->ver_txn[f.at[i]], o->txn, HF_EDGE_PWR, key,
+            g->ver_op[f.at[i]], o->op);
+        if (!c->all && g->ver_txn[f.at[i]] != o->txn)
+            break;
+    }
+    for (uint32_t i = at; i < f.n && f.at[i] < g->ver_end[key]; i++) {
+        add(c, o->txn, g->ver_txn[f.at[i]], HF_EDGE_PRW, key, o->op,
+            g->ver_op[f.at[i]]);
+        if (!c->all && g->ver_txn[f.at[i]] != o->txn)
+            break;
+    }
+}
+
+static void cut_op(cutter *c, const hf_pred_op *o)
+{
+    hf_pred *p = c->p;
+    const hf_history *h = p->g->h;
+    hf_predicate q = hf_op_predicate(h, o->op);
+    bool has_set;
+
+    if (!hf_pred_sort_rows(p, &q))
+        return;
+    has_set = hf_pred_entries_of(p, o, true, &c->entries);
+    for (size_t i = 0; has_set && i < c->entries.n; i++) {
+        const hf_pred_entry *e = &c->entries.at[i];
+
+        if (e->own || e->ver == HF_NONE)
+            continue;
+        if (e->returned)
+            add_item(c, o, e->key, e->ver);
+        else
+            add_flips(c, o, e->key, e->ver);
+    }
+    for (size_t i = 0; !o->aggregate && i < p->rows.n; i++) {
+        hf_key_id key = h->value_key[p->rows.at[i].value];
+        hf_op_id own;
+        bool listed = false;
+
+        for (size_t k = 0; has_set && k < c->entries.n && !listed; k++)
+            listed = c->entries.at[k].key == key;
+        if (!listed && !hf_pred_own_write(h, o->txn, o->op, key, &own))
+            add_item(c, o, key, hf_pred_version(p, o, p->rows.at[i], true));
+    }
+}
+
+void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
+                 const uint32_t *in, uint32_t wanted, const uint32_t *local,
+                 unsigned mask, hf_labelled *graph)
+{
+    cutter c = {.p = p,
+                .in = in,
+                .local = local,
+                .wanted = wanted,
+                .mask = mask,
+                .all = n <= SMALL,
+                .graph = graph};
+
+    hf_map_init(&c.first);
+    for (uint32_t i = 0; i < n && graph->edges.n < MOST; i++) {
+        for (uint32_t k = p->op_first[txns[i]]; k < p->op_first[txns[i] + 1];
+             k++)
+            cut_op(&c, &p->ops.at[k]);
+        if (hf_graph_spent(p->g))
+            break;
+    }
+    hf_map_release(&c.first);
+    hf_vec_release(&c.flips);
+    hf_vec_release(&c.entries);
+}

@@ -1,0 +1,315 @@
+/* pred_inner.c: what the operations of one transaction say of each other.
+ *
+ * An entry that was not returned says that its version does not satisfy the
+ * condition; so an item that the same transaction read, of the same key, must
+ * not satisfy it either.  Nearly always such a contradiction is a cycle as
+ * well.  The rest (the transaction itself wrote the version in between) is
+ * proved by enumerating the writers of the key.
+ *
+ * The same condition read twice, once with a row and once without, has a name
+ * of its own: phantom.
+ *
+ * O(items * operations) for each transaction, with a binary search for each.
+ */
+#include "check/pred.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/brute.h"
+
+void hf_pred_note_absent(hf_pred *p, const hf_pred_op *o, hf_key_id key)
+{
+    if (p->g->level->internal &&
+        !hf_pred_is_odd(p, &p->conditions.at[o->condition], key))
+        hf_vec_push(&p->seen,
+                    (hf_pred_seen){key, HF_NONE, o->condition, o->op});
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const hf_pred_seen *x = a, *y = b;
+
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Items that the operations of the history itself name. */
+static void add_items(hf_pred *p, hf_txn_id t)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+        uint32_t ver = hf_graph_source(g, o);
+
+        if (ver != HF_NONE)
+            hf_vec_push(&p->seen,
+                        (hf_pred_seen){h->op_key[o], ver, HF_NONE, o});
+    }
+}
+
+static void note_conflict(hf_pred *p, const hf_pred_seen *item, hf_op_id op)
+{
+    hf_pred_seen c = *item;
+
+    if (p->conflicts.n > 0 || p->conflicts.n >= 100)
+        if (p->conflicts.at[p->conflicts.n - 1].op == op)
+            return;
+    c.condition = op; /* who did not return it */
+    hf_vec_push(&p->conflicts, c);
+}
+
+/* Entries of one key, the items among them against the absent ones. */
+static void compare_key(hf_pred *p, const hf_pred_seen *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].ver == HF_NONE)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            if (s[j].ver == HF_NONE && s[j].op != s[i].op &&
+                hf_pred_has(&p->conditions.at[s[j].condition].match, s[i].ver))
+                note_conflict(p, &s[i], s[j].op);
+    }
+}
+
+/* An operation with a snapshot by time has no list of what it did not
+ * return. */
+static void compare_timed(hf_pred *p, const hf_pred_op *o)
+{
+    const hf_history *h = p->g->h;
+    const hf_pred_condition *c = &p->conditions.at[o->condition];
+    bool sorted = false;
+
+    for (size_t i = 0; i < p->seen.n; i++) {
+        const hf_pred_seen *s = &p->seen.at[i];
+        hf_op_id w;
+
+        if (s->ver == HF_NONE || s->op == o->op ||
+            p->table_of_key[s->key] != c->table ||
+            !hf_pred_has(&c->match, s->ver) ||
+            hf_pred_own_write(h, o->txn, o->op, s->key, &w))
+            continue;
+        if (!o->all && !sorted) {
+            hf_predicate q = hf_op_predicate(h, o->op);
+
+            sorted = true;
+            (void)hf_pred_sort_rows(p, &q);
+        }
+        if (!o->all) {
+            if (!hf_pred_row_of(p, s->key))
+                note_conflict(p, s, o->op);
+            continue;
+        }
+        w = hf_snapshot_at(p->snapshots, o->txn, o->time, s->key);
+        if (w == HF_WRITER_INITIAL
+                ? !hf_pred_has(&c->match, p->g->ver_first[s->key])
+                : w != HF_NONE && !hf_pred_has(&c->match, p->g->op_role[w] / 2))
+            note_conflict(p, s, o->op);
+    }
+}
+
+/* ---- phantoms ------------------------------------------------------------ */
+
+static bool writes_before(const hf_history *h, hf_txn_id t, hf_op_id op)
+{
+    for (hf_op_id o = h->op_first[t]; o < op; o++)
+        if (hf_op_installs(hf_op_kind_of(h, o)))
+            return true;
+    return false;
+}
+
+static bool writes_key(const hf_history *h, hf_txn_id t, hf_key_id key)
+{
+    hf_op_id w;
+
+    return hf_pred_own_write(h, t, h->op_first[t + 1], key, &w);
+}
+
+/* Is the key in the version set of the operation? */
+static bool looks_at(const hf_history *h, const hf_predicate *q, hf_key_id key)
+{
+    for (uint32_t i = 0; i < q->n_versions; i++)
+        if (h->value_key[q->versions[i].value] == key)
+            return true;
+    return q->snapshot != HF_SNAPSHOT_NONE &&
+           (h->key_table ? h->key_table[key] : HF_NONE) == q->table;
+}
+
+static bool has_row(const hf_history *h, const hf_predicate *q, hf_key_id key)
+{
+    for (uint32_t i = 0; i < q->n_results; i++)
+        if (h->value_key[q->results[i].value] == key)
+            return true;
+    return false;
+}
+
+/* A row of a that b looked at and did not return. */
+static bool is_phantom(const hf_history *h, hf_txn_id t, const hf_predicate *a,
+                       const hf_predicate *b)
+{
+    for (uint32_t i = 0; i < a->n_results; i++) {
+        hf_key_id key = h->value_key[a->results[i].value];
+
+        if (looks_at(h, a, key) && looks_at(h, b, key) && !has_row(h, b, key) &&
+            !writes_key(h, t, key))
+            return true;
+    }
+    return false;
+}
+
+static void find_phantoms(hf_pred *p, hf_txn_id t)
+{
+    const hf_history *h = p->g->h;
+
+    for (uint32_t j = p->op_first[t]; j < p->op_first[t + 1]; j++) {
+        const hf_pred_op *b = &p->ops.at[j];
+
+        for (uint32_t i = j; i-- > p->op_first[t];) {
+            const hf_pred_op *a = &p->ops.at[i];
+            hf_predicate q, r;
+
+            if (a->condition != b->condition ||
+                hf_op_kind_of(h, a->op) != HF_OP_PREDICATE_READ ||
+                hf_op_kind_of(h, b->op) != HF_OP_PREDICATE_READ)
+                continue;
+            q = hf_op_predicate(h, b->op);
+            r = hf_op_predicate(h, a->op);
+            if (!r.has_result_set)
+                continue;
+            if (!q.has_result_set || writes_before(h, t, b->op))
+                break;
+            if (is_phantom(h, t, &r, &q) || is_phantom(h, t, &q, &r))
+                hf_graph_note(p->g, HF_PHANTOM, a->op, b->op, HF_NONE, HF_NONE);
+            break;
+        }
+    }
+}
+
+/* ---- lost updates -------------------------------------------------------- */
+
+static int by_version(const void *a, const void *b)
+{
+    const hf_pred_seen *x = a, *y = b;
+
+    if (x->ver != y->ver)
+        return x->ver < y->ver ? -1 : 1;
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+/* Item reads by themselves of versions that a predicate operation read. */
+static void add_plain_reads(hf_pred *p)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+    size_t n = p->renewed.n;
+    uint8_t *wanted = HF_NEW_ZEROED(uint8_t, (size_t)g->n_versions + 1);
+
+    for (size_t i = 0; i < n; i++)
+        wanted[p->renewed.at[i].ver] = 1;
+    for (hf_txn_id t = 0; n > 0 && t < h->n_txns; t++)
+        for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+            uint32_t ver = hf_graph_source(g, o);
+
+            if (ver != HF_NONE && wanted[ver] &&
+                hf_graph_version_of(g, t, h->op_key[o]) != HF_NONE)
+                hf_vec_push(&p->renewed,
+                            (hf_pred_seen){h->op_key[o], ver, HF_NONE, o});
+        }
+    hf_free(wanted);
+}
+
+static hf_op_id own_version(const hf_graph *g, hf_op_id op, hf_key_id key)
+{
+    hf_txn_id t = hf_op_txn(g->h, op);
+
+    return g->ver_op[hf_graph_version_of(g, t, key)];
+}
+
+void hf_pred_lost_updates(hf_pred *p)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+    size_t first = 0;
+
+    add_plain_reads(p);
+    if (p->renewed.n > 1)
+        qsort(p->renewed.at, p->renewed.n, sizeof(hf_pred_seen), by_version);
+    for (size_t i = 1; i < p->renewed.n; i++) {
+        const hf_pred_seen *a = &p->renewed.at[first], *b = &p->renewed.at[i];
+
+        if (a->ver != b->ver) {
+            first = i;
+            continue;
+        }
+        if (hf_op_txn(h, b->op) == hf_op_txn(h, b[-1].op) ||
+            (hf_graph_source(g, a->op) != HF_NONE &&
+             hf_graph_source(g, b->op) != HF_NONE))
+            continue; /* one transaction; or noted as items */
+        hf_graph_note(p->g, HF_LOST_UPDATE, a->op,
+                      own_version(g, a->op, a->key), b->op,
+                      own_version(g, b->op, b->key));
+    }
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+void hf_pred_compare(hf_pred *p, hf_txn_id t)
+{
+    uint32_t first = p->op_first[t], end = p->op_first[t + 1];
+
+    if (p->op_first[t] == end)
+        return;
+    find_phantoms(p, t);
+    if (!p->g->level->internal)
+        return;
+    add_items(p, t);
+    for (uint32_t i = first; i < end; i++)
+        if (p->ops.at[i].timed)
+            compare_timed(p, &p->ops.at[i]);
+    if (p->seen.n > 1)
+        qsort(p->seen.at, p->seen.n, sizeof(hf_pred_seen), by_key);
+    for (size_t i = 0, from = 0; i < p->seen.n; i++)
+        if (i + 1 == p->seen.n || p->seen.at[i + 1].key != p->seen.at[i].key) {
+            compare_key(p, p->seen.at + from, i + 1 - from);
+            from = i + 1;
+        }
+    p->seen.n = 0;
+}
+
+/* The reader and everybody who wrote the key. */
+static uint32_t core_of(const hf_history *h, hf_txn_id reader, hf_key_id key,
+                        hf_txn_id *core)
+{
+    uint32_t n = 0;
+
+    core[n++] = reader;
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (t != reader && writes_key(h, t, key)) {
+            if (n == HF_BRUTE_NODES)
+                return 0;
+            core[n++] = t;
+        }
+    return n;
+}
+
+void hf_pred_report_conflicts(hf_graph_report *r)
+{
+    const hf_pred *p = r->g->pred;
+    const hf_history *h = r->g->h;
+    hf_txn_id core[HF_BRUTE_NODES];
+
+    for (size_t i = 0; i < p->conflicts.n && r->found.n == 0; i++) {
+        const hf_pred_seen *c = &p->conflicts.at[i];
+        uint32_t n = core_of(h, hf_op_txn(h, c->op), c->key, core);
+
+        if (n > 0)
+            hf_report_core(r, core, n);
+    }
+    if (r->found.n == 0 && p->conflicts.n > 0)
+        hf_graph_undecided(
+            r->g, false,
+            "T%lld saw a row satisfy a condition that did not "
+            "return it, and too many wrote the row to prove "
+            "that",
+            (long long)hf_txn_label(h, hf_op_txn(h, p->conflicts.at[0].op)));
+}

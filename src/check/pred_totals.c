@@ -1,0 +1,377 @@
+/* pred_totals.c: min, max, sum and count.
+ *
+ * For a version set that is listed the entries are added up.  For snapshots
+ * by time, the aggregates of one condition and column are gone through in the
+ * order of their snapshots while the changes of the condition's matches
+ * are, so that each change is looked at once: counts and sums are kept, the
+ * least and the greatest value by heaps from which what has changed since is
+ * removed when it comes to the top.
+ *
+ * O((changes + operations) * log changes) for each condition and column.
+ */
+#include "check/pred.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one total ----------------------------------------------------------- */
+
+static bool is_number(const hf_sql_value *v)
+{
+    return v->type == HF_SQL_INT || v->type == HF_SQL_DECIMAL ||
+           v->type == HF_SQL_REAL;
+}
+
+static bool is_ordered(const hf_sql_value *v)
+{
+    return is_number(v) || v->type == HF_SQL_DATE ||
+           v->type == HF_SQL_TIMESTAMP;
+}
+
+static void note_value(hf_pred_total *t, const hf_sql_value *v, int sign)
+{
+    t->rows += sign;
+    if (v->type == HF_SQL_INT)
+        t->sum += sign * (hf_int128)v->integer;
+}
+
+void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing)
+{
+    t->matches++;
+    if (missing) {
+        t->missing = true;
+        return;
+    }
+    if (v->type == HF_SQL_NULL)
+        return;
+    note_value(t, v, 1);
+    t->no_integer |= v->type != HF_SQL_INT;
+    t->no_order |= !is_ordered(v);
+    if (t->has_extremes &&
+        (is_number(v) != is_number(&t->min) || v->type == HF_SQL_REAL))
+        t->no_order = true;
+    if (!t->has_extremes || hf_pred_order(v, &t->min) < 0)
+        t->min = *v;
+    if (!t->has_extremes || hf_pred_order(v, &t->max) > 0)
+        t->max = *v;
+    t->has_extremes = true;
+}
+
+static const char *why_unclear(const hf_pred_total *t, hf_op_kind kind,
+                               const hf_predicate *q)
+{
+    if (t->missing && !(kind == HF_OP_COUNT_ROWS && q->n_columns == 0))
+        return "a row does not have the column";
+    if (kind == HF_OP_SUM && t->no_integer)
+        return "not all values are integers";
+    if (kind == HF_OP_SUM && (t->sum > INT64_MAX || t->sum < INT64_MIN))
+        return "the integers overflow";
+    if ((kind == HF_OP_MIN || kind == HF_OP_MAX) && t->no_order)
+        return "the values have no order that all databases agree upon";
+    return NULL;
+}
+
+/* Nothing to add up: nil; a sum may be given as 0. */
+static bool is_nothing(hf_op_kind kind, hf_scalar result)
+{
+    return result.type == HF_NIL ||
+           (kind == HF_OP_SUM && result.type == HF_INT && result.number == 0);
+}
+
+void hf_pred_judge_total(hf_pred *p, const hf_pred_op *o, const hf_predicate *q,
+                         const hf_pred_total *t)
+{
+    hf_op_kind kind = hf_op_kind_of(p->g->h, o->op);
+    const char *why = why_unclear(t, kind, q);
+    hf_sql_value v;
+    bool right;
+
+    if (why) {
+        hf_pred_unclear(p, o, true, why);
+        return;
+    }
+    if (kind == HF_OP_COUNT_ROWS)
+        v = hf_sql_of_int(q->n_columns > 0 ? t->rows : t->matches);
+    else if (kind == HF_OP_SUM)
+        v = hf_sql_of_int((int64_t)t->sum);
+    else
+        v = kind == HF_OP_MIN ? t->min : t->max;
+    if (kind != HF_OP_COUNT_ROWS && t->rows == 0)
+        right = is_nothing(kind, q->result);
+    else
+        right = hf_sql_scalar_equal(q->result, &v);
+    if (!right)
+        hf_pred_mismatch(p, o);
+}
+
+uint32_t hf_pred_total_column(hf_pred *p, const hf_pred_op *o,
+                              const hf_predicate *q)
+{
+    hf_str name =
+        q->n_columns > 0 ? hf_string(p->g->h, q->columns[0]) : HF_STR("value");
+
+    return hf_pred_column_of(p, p->conditions.at[o->condition].table, name);
+}
+
+/* ---- many, over time ----------------------------------------------------- */
+
+typedef struct question {
+    uint64_t group; /* condition and column */
+    uint64_t time;
+    uint32_t op;
+} question;
+
+typedef HF_VEC(uint32_t) heap; /* places in the table */
+
+typedef struct sweep {
+    hf_pred *p;
+    const hf_pred_condition *c;
+    const hf_pred_table *t;
+    const hf_pred_column *column;
+    uint32_t *now; /* per key: the version that satisfies it now, or none */
+    heap least, most;
+    heap aside;
+    hf_pred_total total;
+    uint32_t odd[3]; /* matches now without column, no integers, no order */
+} sweep;
+
+static bool is_above(const sweep *s, uint32_t a, uint32_t b, int sign)
+{
+    return sign * hf_pred_order(&s->column->value[a], &s->column->value[b]) < 0;
+}
+
+static void heap_push(const sweep *s, heap *h, uint32_t place, int sign)
+{
+    size_t i = h->n;
+
+    hf_vec_push(h, place);
+    while (i > 0 && is_above(s, h->at[i], h->at[(i - 1) / 2], sign)) {
+        uint32_t up = h->at[(i - 1) / 2];
+
+        h->at[(i - 1) / 2] = h->at[i];
+        h->at[i] = up;
+        i = (i - 1) / 2;
+    }
+}
+
+static uint32_t heap_pop(const sweep *s, heap *h, int sign)
+{
+    uint32_t top = h->at[0];
+    size_t i = 0;
+
+    h->at[0] = h->at[--h->n];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        uint32_t down;
+
+        if (child >= h->n)
+            return top;
+        if (child + 1 < h->n &&
+            is_above(s, h->at[child + 1], h->at[child], sign))
+            child++;
+        if (!is_above(s, h->at[child], h->at[i], sign))
+            return top;
+        down = h->at[i];
+        h->at[i] = h->at[child];
+        h->at[child] = down;
+        i = child;
+    }
+}
+
+/* The version at this place satisfies the condition from now on, or no
+ * more. */
+static void change(sweep *s, uint32_t place, int sign)
+{
+    const hf_sql_value *v = &s->column->value[place];
+
+    s->total.matches += sign;
+    if (s->column->missing[place]) {
+        s->odd[0] += (uint32_t)sign;
+        return;
+    }
+    if (v->type == HF_SQL_NULL)
+        return;
+    note_value(&s->total, v, sign);
+    s->odd[1] += (uint32_t)(v->type != HF_SQL_INT ? sign : 0);
+    s->odd[2] += (uint32_t)(!is_number(v) || v->type == HF_SQL_REAL ? sign : 0);
+    if (sign > 0) {
+        heap_push(s, &s->least, place, 1);
+        heap_push(s, &s->most, place, -1);
+    }
+}
+
+static void set_now(sweep *s, hf_key_id key, uint32_t ver, bool matches)
+{
+    if (s->now[key] != HF_NONE)
+        change(s, s->p->ver_place[s->now[key]], -1);
+    s->now[key] = matches ? ver : HF_NONE;
+    if (matches)
+        change(s, s->p->ver_place[ver], 1);
+}
+
+static void begin(sweep *s)
+{
+    const hf_graph *g = s->p->g;
+
+    s->least.n = s->most.n = 0;
+    s->total = (hf_pred_total){0};
+    memset(s->odd, 0, sizeof(s->odd));
+    memset(s->now, 0xff, g->h->n_keys * sizeof(*s->now));
+    for (uint32_t i = 0; i < s->c->match.n; i++) {
+        uint32_t v = s->c->match.at[i];
+        hf_key_id key = s->p->ver_key[v];
+
+        if (v == g->ver_first[key])
+            set_now(s, key, v, true);
+    }
+}
+
+/* The best value of the heap that is still there. */
+static bool extreme(sweep *s, heap *h, int sign, hf_sql_value *ret)
+{
+    bool found = false;
+
+    while (h->n > 0 && !found) {
+        uint32_t ver = s->t->ver[h->at[0]];
+
+        found = s->now[s->p->ver_key[ver]] == ver;
+        if (found)
+            *ret = s->column->value[h->at[0]];
+        else
+            (void)heap_pop(s, h, sign);
+    }
+    return found;
+}
+
+/* Own writes before the operation: takes them for what is there, asks, and
+ * puts back what was. */
+static void ask(sweep *s, const hf_pred_op *o)
+{
+    hf_pred *p = s->p;
+    const hf_history *h = p->g->h;
+    hf_predicate q = hf_op_predicate(h, o->op);
+    hf_pred_total t;
+    hf_pred_total own = {0};
+
+    s->aside.n = 0;
+    for (hf_op_id w = o->op; w-- > h->op_first[o->txn];) {
+        hf_key_id key = h->op_key[w];
+        hf_pred_entry e = {.key = key, .ver = HF_NONE, .own = true};
+        hf_sql_value v = {0};
+        hf_op_id last;
+
+        if (!hf_graph_writes(h, w) || p->table_of_key[key] != s->c->table)
+            continue;
+        (void)hf_pred_own_write(h, o->txn, o->op, key, &last);
+        if (last != w)
+            continue;
+        if (s->now[key] != HF_NONE) {
+            hf_vec_push(&s->aside, s->now[key]);
+            set_now(s, key, HF_NONE, false);
+        }
+        e.value = hf_graph_written(h, w);
+        e.ver = hf_pred_installed(p->g, w);
+        switch (hf_pred_matches(p, o, &e)) {
+        case HF_SQL_ERROR:
+            hf_pred_unclear(p, o, true, s->c->why);
+            break;
+        case HF_SQL_TRUE: {
+            bool missing = !hf_sql_row_column(hf_value_scalar(h, e.value),
+                                              s->column->name, &p->arena, &v);
+
+            hf_pred_add(&own, &v, missing);
+            break;
+        }
+        default:
+            break;
+        }
+    }
+    t = s->total;
+    t.missing = s->odd[0] > 0;
+    t.no_integer = s->odd[1] > 0;
+    t.no_order = s->odd[2] > 0;
+    t.has_extremes =
+        extreme(s, &s->least, 1, &t.min) && extreme(s, &s->most, -1, &t.max);
+    t.matches += own.matches;
+    t.rows += own.rows;
+    t.sum += own.sum;
+    t.missing |= own.missing;
+    t.no_integer |= own.no_integer;
+    t.no_order |= own.no_order;
+    if (own.has_extremes &&
+        (!t.has_extremes || hf_pred_order(&own.min, &t.min) < 0))
+        t.min = own.min;
+    if (own.has_extremes &&
+        (!t.has_extremes || hf_pred_order(&own.max, &t.max) > 0))
+        t.max = own.max;
+    hf_pred_judge_total(p, o, &q, &t);
+    for (size_t i = 0; i < s->aside.n; i++)
+        set_now(s, p->ver_key[s->aside.at[i]], s->aside.at[i], true);
+}
+
+static void sweep_group(sweep *s, const question *q, size_t n)
+{
+    hf_pred *p = s->p;
+    const hf_pred_op *first = &p->ops.at[q[0].op];
+    hf_predicate r = hf_op_predicate(p->g->h, first->op);
+    const hf_pred_chain *chain;
+    uint32_t column = hf_pred_total_column(p, first, &r), done = 0;
+
+    s->c = &p->conditions.at[first->condition];
+    s->t = &p->tables.at[s->c->table];
+    s->column = &s->t->columns.at[column];
+    chain = &p->chain.at[s->c->chain[1]];
+    begin(s);
+    for (size_t i = 0; i < n && !hf_graph_spent(p->g); i++) {
+        uint32_t until = hf_pred_events_until(p, chain, q[i].time);
+
+        for (; done < until; done++) {
+            const hf_pred_event *e = &p->event[chain->first + done];
+
+            set_now(s, p->ver_key[e->ver], e->ver, e->matches);
+        }
+        ask(s, &p->ops.at[q[i].op]);
+    }
+}
+
+static int by_group_and_time(const void *a, const void *b)
+{
+    const question *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+void hf_pred_timed_totals(hf_pred *p)
+{
+    HF_VEC(question) all = {0};
+    sweep s = {.p = p};
+    size_t from = 0;
+
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const hf_pred_op *o = &p->ops.at[i];
+        hf_predicate q;
+
+        if (!o->timed || !o->aggregate)
+            continue;
+        q = hf_op_predicate(p->g->h, o->op);
+        if (q.has_result_set)
+            hf_vec_push(&all, (question){(uint64_t)o->condition << 32 |
+                                             hf_pred_total_column(p, o, &q),
+                                         o->time, i});
+    }
+    if (all.n > 1)
+        qsort(all.at, all.n, sizeof(question), by_group_and_time);
+    s.now = HF_NEW_ARRAY(uint32_t, (size_t)p->g->h->n_keys + 1);
+    for (size_t i = 0; i < all.n; i++)
+        if (i + 1 == all.n || all.at[i + 1].group != all.at[i].group) {
+            sweep_group(&s, all.at + from, i + 1 - from);
+            from = i + 1;
+        }
+    hf_vec_release(&all);
+    hf_vec_release(&s.least);
+    hf_vec_release(&s.most);
+    hf_vec_release(&s.aside);
+    hf_free(s.now);
+}

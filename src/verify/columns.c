@@ -1,0 +1,237 @@
+/* columns.c: see columns.h. */
+#include "verify/columns.h"
+
+#include <stdlib.h>
+
+#include "base/sort.h"
+
+/* Of one session; conditions on more columns look at every row. */
+#define MOST_COLUMNS 32
+
+struct hf_columns {
+    uint32_t n_named;
+    hf_column *first; /* by `next` */
+};
+
+/* ---- making one ---------------------------------------------------------- */
+
+typedef struct cell {
+    hf_str text;
+    uint32_t version;
+} cell;
+
+typedef struct maker {
+    hf_verifier *v;
+    hf_column *c;
+    hf_sortable *ints;
+    cell *texts;
+    uint32_t *rest;
+    uint32_t n_rest;
+} maker;
+
+static int by_text(const void *a, const void *b)
+{
+    const cell *x = a, *y = b;
+    size_t n = x->text.len < y->text.len ? x->text.len : y->text.len;
+    int order = n > 0 ? memcmp(x->text.ptr, y->text.ptr, n) : 0;
+
+    if (order != 0)
+        return order;
+    if (x->text.len != y->text.len)
+        return x->text.len < y->text.len ? -1 : 1;
+    return (x->version > y->version) - (x->version < y->version);
+}
+
+static uint64_t by_number(int64_t number)
+{
+    return (uint64_t)number ^ (UINT64_C(1) << 63);
+}
+
+static void add(maker *m, uint32_t version)
+{
+    hf_value_id value = hf_version_value(m->v, version);
+    hf_scalar row, x;
+
+    if (hf_table_of(m->v->h, hf_version_key(m->v, version)) != m->c->table)
+        return;
+    if (value == HF_NONE) {
+        if (!hf_is_initial_version(m->v, version))
+            m->rest[m->n_rest++] = version;
+        return;
+    }
+    row = hf_value_scalar(m->v->h, value);
+    if (row.type == HF_NIL)
+        return;
+    if (m->c->name.len == 0 || row.type == HF_LIST ||
+        !hf_condition_column(row, m->c->name, &x))
+        m->rest[m->n_rest++] = version;
+    else if (x.type == HF_INT)
+        m->ints[m->c->n_ints++] = (hf_sortable){by_number(x.number), version};
+    else if (x.type == HF_TEXT)
+        m->texts[m->c->n_texts++] = (cell){{x.text, x.length}, version};
+    else if (x.type != HF_NIL)
+        m->rest[m->n_rest++] = version;
+}
+
+static void add_all(maker *m)
+{
+    const hf_history *h = m->v->h;
+    const hf_facts *f = &m->v->facts;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (uint32_t s = f->write_first[t];
+             h->txn_outcome[t] != HF_ABORTED && s < f->write_first[t + 1]; s++)
+            add(m, s);
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        add(m, hf_n_slots(m->v) + k);
+}
+
+static void place(hf_column *c, uint32_t version)
+{
+    c->rank[version] = c->n;
+    c->version[c->n++] = version;
+}
+
+static void fill(hf_verifier *v, maker *m)
+{
+    hf_column *c = m->c;
+
+    hf_sort(m->ints, c->n_ints);
+    if (c->n_texts > 1)
+        qsort(m->texts, c->n_texts, sizeof(*m->texts), by_text);
+    c->version = hf_kept_zeros(v, (size_t)c->n_ints + c->n_texts + m->n_rest,
+                               sizeof(*c->version));
+    c->number = hf_kept_zeros(v, c->n_ints, sizeof(*c->number));
+    c->text = hf_kept_zeros(v, c->n_texts, sizeof(*c->text));
+    for (uint32_t i = 0; i < c->n_ints; i++) {
+        c->number[i] = (int64_t)(m->ints[i].key ^ (UINT64_C(1) << 63));
+        place(c, (uint32_t)m->ints[i].value);
+    }
+    for (uint32_t i = 0; i < c->n_texts; i++) {
+        c->text[i] = m->texts[i].text;
+        place(c, m->texts[i].version);
+    }
+    for (uint32_t i = 0; i < m->n_rest; i++)
+        place(c, m->rest[i]);
+}
+
+static hf_column *make(hf_verifier *v, hf_string_id table, hf_str name)
+{
+    size_t n = (size_t)hf_n_slots(v) + v->h->n_keys;
+    maker m = {.v = v};
+
+    m.c = hf_kept_zeros(v, 1, sizeof(*m.c));
+    m.c->table = table;
+    m.c->name = name;
+    m.c->rank = hf_kept_nones(v, n, sizeof(*m.c->rank));
+    m.ints = hf_alloc_zero(n + 1, sizeof(*m.ints));
+    m.texts = hf_alloc_zero(n + 1, sizeof(*m.texts));
+    m.rest = hf_alloc_zero(n + 1, sizeof(*m.rest));
+    add_all(&m);
+    fill(v, &m);
+    hf_free(m.ints);
+    hf_free(m.texts);
+    hf_free(m.rest);
+    return m.c;
+}
+
+/* ---- finding one --------------------------------------------------------- */
+
+static hf_column *find(hf_verifier *v, hf_string_id table, hf_str name)
+{
+    struct hf_columns *all = v->tables.columns;
+    hf_column *c;
+
+    if (!all)
+        all = v->tables.columns = hf_kept_zeros(v, 1, sizeof(*all));
+    for (c = all->first; c; c = c->next)
+        if (c->table == table && hf_str_eq(c->name, name))
+            return c;
+    if (name.len > 0 && all->n_named++ >= MOST_COLUMNS)
+        return NULL;
+    c = make(v, table, name);
+    c->next = all->first;
+    return all->first = c;
+}
+
+const hf_column *hf_column_named(hf_verifier *v, hf_string_id table,
+                                 hf_str name)
+{
+    const hf_column *c = find(v, table, name);
+
+    return c ? c : find(v, table, (hf_str){"", 0});
+}
+
+const hf_column *hf_column_for(hf_verifier *v, hf_string_id table,
+                               const hf_condition *condition)
+{
+    hf_bound b;
+
+    return hf_predicate_bound(v, condition, &b)
+               ? hf_column_named(v, table, b.column)
+               : find(v, table, (hf_str){"", 0});
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+/* The first number that is at least (or, if `after`, more than) this. */
+static uint32_t number_from(const hf_column *c, int64_t number, bool after)
+{
+    uint32_t low = 0, high = c->n_ints;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (c->number[middle] < number ||
+            (after && c->number[middle] == number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t text_from(const hf_column *c, hf_str text, bool after)
+{
+    cell wanted = {text, after ? UINT32_MAX : 0};
+    uint32_t low = 0, high = c->n_texts;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        cell here = {c->text[middle], after ? 0 : UINT32_MAX};
+
+        /* equal ones are before the wanted if it is `after` them */
+        if (by_text(&here, &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return c->n_ints + low;
+}
+
+uint32_t hf_column_search(hf_verifier *v, const hf_column *c,
+                          const hf_condition *condition,
+                          hf_interval ret[HF_MOST_INTERVALS])
+{
+    uint32_t texts = c->n_ints + c->n_texts;
+    hf_bound b;
+
+    if (!hf_predicate_bound(v, condition, &b) ||
+        !hf_str_eq(b.column, c->name)) {
+        ret[0] = (hf_interval){0, c->n};
+        return 1;
+    }
+    if (b.is_text) {
+        ret[0] = (hf_interval){0, c->n_ints};
+        ret[1] = (hf_interval){text_from(c, b.text, false),
+                               text_from(c, b.text, true)};
+        ret[2] = (hf_interval){texts, c->n};
+        return 3;
+    }
+    ret[0] = (hf_interval){0, 0};
+    if (b.low <= b.high)
+        ret[0] = (hf_interval){number_from(c, b.low, false),
+                               number_from(c, b.high, true)};
+    ret[1] = (hf_interval){c->n_ints, c->n};
+    return 2;
+}

@@ -1,0 +1,394 @@
+/* sweep.c: the results of all snapshots, whatever the order.
+ *
+ * The snapshots of one kind (by time, by ids) are places in a timeline
+ * (entries.h).  They are visited in that order, while the versions come into
+ * being: `now` holds the newest version of each key so far.  The entries that
+ * satisfy a condition are found among the versions that are there now and lie
+ * in the condition's bound, through a bit for each version in the order of the
+ * column (columns.h).  What is now there is the entry of every key but a few:
+ * the own writes of the transaction, the writes of ids that are listed as
+ * active, and doubtful keys.  Those are asked for one by one.
+ *
+ * Cost: once in a session, a few steps for each write and column, and for each
+ * operation the logarithm of the versions, its result (of a least or greatest
+ * value only that), and those few keys.  A condition that bounds no column
+ * looks at every key of its table.
+ */
+#include "base/sort.h"
+#include "base/vec.h"
+#include "verify/columns.h"
+
+/* ---- sets of numbers ----------------------------------------------------- */
+
+/* Levels of bits, 64 of one below each of the next: the least member not
+ * below a number is found in a few steps. */
+#define LEVELS 6
+
+typedef struct bits {
+    uint64_t *level[LEVELS];
+    unsigned n_levels;
+} bits;
+
+static void open_bits(hf_verifier *v, bits *b, uint32_t n)
+{
+    uint32_t words = n;
+
+    do {
+        words = words / 64 + 1;
+        b->level[b->n_levels++] = hf_zeros(v, words, sizeof(uint64_t));
+    } while (words > 1);
+}
+
+static void put(bits *b, uint32_t x)
+{
+    for (unsigned i = 0; i < b->n_levels; i++, x /= 64)
+        b->level[i][x / 64] |= UINT64_C(1) << (x % 64);
+}
+
+static void take(bits *b, uint32_t x)
+{
+    for (unsigned i = 0; i < b->n_levels; i++, x /= 64) {
+        b->level[i][x / 64] &= ~(UINT64_C(1) << (x % 64));
+        if (b->level[i][x / 64])
+            return;
+    }
+}
+
+/* The least member from x on, below end; HF_NONE if there is none. */
+static uint32_t next_member(const bits *b, uint32_t x, uint32_t end)
+{
+    unsigned i = 0;
+    uint64_t word;
+
+    if (x >= end)
+        return HF_NONE;
+    for (;;) {
+        word = b->level[i][x / 64] >> (x % 64);
+        if (word)
+            break;
+        if (++i == b->n_levels)
+            return HF_NONE;
+        x = x / 64 + 1; /* at most the number of words below */
+    }
+    x += (uint32_t)__builtin_ctzll(word);
+    while (i-- > 0)
+        x = x * 64 + (uint32_t)__builtin_ctzll(b->level[i][x]);
+    return x < end ? x : HF_NONE;
+}
+
+/* The greatest member below end, from `first` on. */
+static uint32_t last_member(const bits *b, uint32_t first, uint32_t end)
+{
+    unsigned i = 0;
+    uint32_t x = end;
+    uint64_t word;
+
+    if (first >= end)
+        return HF_NONE;
+    for (;;) { /* those below x, of level i */
+        word = x % 64 ? b->level[i][x / 64] << (64 - x % 64) : 0;
+        if (word)
+            break;
+        if (++i == b->n_levels)
+            return HF_NONE;
+        x /= 64;
+    }
+    x -= 1 + (uint32_t)__builtin_clzll(word);
+    while (i-- > 0)
+        x = x * 64 + 63 - (uint32_t)__builtin_clzll(b->level[i][x]);
+    return x >= first ? x : HF_NONE;
+}
+
+/* ---- what is there now --------------------------------------------------- */
+
+typedef struct watched {
+    const hf_column *column;
+    bits there; /* ranks of the newest versions */
+} watched;
+
+typedef struct sweep {
+    hf_verifier *v;
+    hf_snapshot_kind kind;
+    const hf_timeline *line;
+    const hf_doubt *doubt;
+    uint32_t place;        /* of the timeline: those before it are there */
+    uint32_t *now;         /* per key: its newest version */
+    uint32_t *certificate; /* per slot: its place in the key's order */
+    HF_VEC(watched) columns;
+    hf_op_id *asked;    /* per key: the operation that asked for it by name */
+    hf_string_id table; /* of the operation in hand */
+    uint8_t *fault;     /* per operation */
+} sweep;
+
+static void replace(sweep *s, hf_key_id key, uint32_t version)
+{
+    for (size_t i = 0; i < s->columns.n; i++) {
+        watched *w = &s->columns.at[i];
+        uint32_t old = w->column->rank[s->now[key]];
+        uint32_t new = w->column->rank[version];
+
+        if (old != HF_NONE)
+            take(&w->there, old);
+        if (new != HF_NONE)
+            put(&w->there, new);
+    }
+    s->now[key] = version;
+}
+
+/* By ids the newest is the last in the order of the key's versions: by the
+ * certificate, else by commit times. */
+static bool is_newer(const sweep *s, hf_key_id key, uint32_t slot, hf_txn_id t)
+{
+    const hf_history *h = s->v->h;
+    uint32_t old = s->now[key];
+
+    if (s->kind == HF_SNAPSHOT_TIME || hf_is_initial_version(s->v, old))
+        return true;
+    if (s->certificate && s->certificate[slot] != HF_NONE &&
+        s->certificate[old] != HF_NONE)
+        return s->certificate[slot] > s->certificate[old];
+    return h->cert.commit_ts &&
+           h->cert.commit_ts[t] > h->cert.commit_ts[s->v->facts.write_txn[old]];
+}
+
+static void move_to(sweep *s, uint32_t place)
+{
+    const hf_facts *f = &s->v->facts;
+
+    for (; s->place < place; s->place++) {
+        hf_txn_id t = s->line->txn[s->place];
+
+        for (uint32_t w = f->write_first[t]; w < f->write_first[t + 1]; w++)
+            if (is_newer(s, f->write_key[w], w, t))
+                replace(s, f->write_key[w], w);
+    }
+}
+
+static watched *watch(sweep *s, const hf_column *column)
+{
+    watched w = {.column = column};
+
+    for (size_t i = 0; i < s->columns.n; i++)
+        if (s->columns.at[i].column == column)
+            return &s->columns.at[i];
+    open_bits(s->v, &w.there, column->n);
+    for (hf_key_id k = 0; k < s->v->h->n_keys; k++)
+        if (column->rank[s->now[k]] != HF_NONE)
+            put(&w.there, column->rank[s->now[k]]);
+    hf_vec_push(&s->columns, w);
+    return &s->columns.at[s->columns.n - 1];
+}
+
+/* ---- one operation ------------------------------------------------------- */
+
+static void ask(sweep *s, hf_txn_id t, hf_op_id op, hf_key_id key,
+                hf_tally *tally)
+{
+    hf_item_read entry;
+
+    if (s->asked[key] == op || hf_table_of(s->v->h, key) != s->table)
+        return;
+    s->asked[key] = op;
+    if (hf_entry_of(s->v, t, op, key, &entry))
+        hf_tally_add(s->v, &entry, tally);
+}
+
+static void ask_writes(sweep *s, hf_txn_id writer, hf_txn_id t, hf_op_id op,
+                       hf_tally *tally)
+{
+    const hf_facts *f = &s->v->facts;
+
+    for (uint32_t w = f->write_first[writer]; w < f->write_first[writer + 1];
+         w++)
+        ask(s, t, op, f->write_key[w], tally);
+}
+
+static void ask_exceptions(sweep *s, hf_txn_id t, hf_op_id op, hf_tally *tally)
+{
+    const hf_key_index *doubtful = &s->doubt->keys;
+    uint32_t table = hf_table_place(s->v->h, s->table);
+    size_t at = 0;
+    hf_txn_id active;
+
+    ask_writes(s, t, t, op, tally);
+    while (hf_next_active(s->line, s->v, op, &at, &active))
+        ask_writes(s, active, t, op, tally);
+    for (uint32_t i = doubtful->first[table]; i < doubtful->first[table + 1];
+         i++)
+        ask(s, t, op, doubtful->at[i], tally);
+}
+
+/* A version that is there now. */
+static void add_version(sweep *s, hf_op_id op, uint32_t version,
+                        hf_tally *tally)
+{
+    hf_item_read entry = {.key = hf_version_key(s->v, version),
+                          .value = hf_version_value(s->v, version),
+                          .writer = HF_WRITER_INITIAL,
+                          .op = op};
+
+    if (s->asked[entry.key] == op)
+        return;
+    if (!hf_is_initial_version(s->v, version))
+        entry.writer = s->v->facts.write_txn[version];
+    hf_tally_add(s->v, &entry, tally);
+}
+
+static void add_interval(sweep *s, const watched *w, hf_op_id op,
+                         hf_interval part, hf_tally *tally)
+{
+    for (uint32_t x = next_member(&w->there, part.from, part.to); x != HF_NONE;
+         x = next_member(&w->there, x + 1, part.to))
+        add_version(s, op, w->column->version[x], tally);
+}
+
+/* The least or the greatest of the integers that satisfy the condition is
+ * enough: goes through them in that order.  Whether those beyond it satisfy
+ * the condition need not be known.  Returns where the rest begins. */
+static uint32_t add_extreme(sweep *s, const watched *w, hf_op_id op,
+                            hf_interval part, hf_tally *tally)
+{
+    bool least = hf_op_kind_of(s->v->h, op) == HF_OP_MIN;
+    uint32_t end = part.to < w->column->n_ints ? part.to : w->column->n_ints;
+    uint32_t from = part.from;
+    int64_t n = tally->n;
+
+    while (tally->n == n) {
+        uint32_t x = least ? next_member(&w->there, from, end)
+                           : last_member(&w->there, from, end);
+
+        if (x == HF_NONE)
+            break;
+        add_version(s, op, w->column->version[x], tally);
+        if (least)
+            from = x + 1;
+        else
+            end = x;
+    }
+    end = part.to < w->column->n_ints ? part.to : w->column->n_ints;
+    return part.from > end ? part.from : end;
+}
+
+/* The column to search.  For the least or greatest of a column that the
+ * condition does not bound the rows are taken in the order of that column. */
+static const hf_column *column_of(sweep *s, hf_op_id op,
+                                  const hf_condition *condition,
+                                  bool *ret_extreme)
+{
+    hf_predicate p = hf_op_predicate(s->v->h, op);
+    hf_op_kind kind = hf_op_kind_of(s->v->h, op);
+    const hf_column *c = hf_column_for(s->v, p.table, condition);
+    hf_str name =
+        p.n_columns > 0 ? hf_string(s->v->h, p.columns[0]) : HF_STR("value");
+
+    s->table = p.table;
+    *ret_extreme = kind == HF_OP_MIN || kind == HF_OP_MAX;
+    if (*ret_extreme && c->name.len == 0)
+        c = hf_column_named(s->v, p.table, name);
+    *ret_extreme &= hf_str_eq(c->name, name);
+    return c;
+}
+
+static void judge(sweep *s, hf_op_id op)
+{
+    hf_txn_id t = hf_op_txn(s->v->h, op);
+    const hf_condition *condition = hf_predicate_condition(s->v, op);
+    hf_interval part[HF_MOST_INTERVALS];
+    hf_tally tally;
+    bool extreme;
+    watched *w = watch(s, column_of(s, op, condition, &extreme));
+    uint32_t n = hf_column_search(s->v, w->column, condition, part);
+
+    hf_tally_begin(s->v, op, &tally);
+    tally.gap = !hf_is_whole(s->v, t, op);
+    if (!tally.gap)
+        ask_exceptions(s, t, op, &tally);
+    for (uint32_t i = 0; i < n && !tally.gap; i++) {
+        if (extreme)
+            part[i].from = add_extreme(s, w, op, part[i], &tally);
+        add_interval(s, w, op, part[i], &tally);
+    }
+    s->fault[op] = (uint8_t)hf_tally_end(s->v, &tally);
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static void place_certificate(sweep *s)
+{
+    const hf_certificate *c = &s->v->h->cert;
+
+    if (s->kind != HF_SNAPSHOT_IDS || !c->order_first)
+        return;
+    s->certificate = hf_nones(s->v, hf_n_slots(s->v), sizeof(uint32_t));
+    for (hf_key_id k = 0; k < s->v->h->n_keys; k++)
+        for (uint64_t i = c->order_first[k]; i < c->order_first[k + 1]; i++) {
+            uint32_t slot = hf_facts_slot(&s->v->facts, c->order_txn[i], k);
+
+            if (slot != HF_NONE)
+                s->certificate[slot] = (uint32_t)(i - c->order_first[k]);
+        }
+}
+
+/* The snapshots of one kind, by their place; aborted ones are not judged. */
+static uint32_t collect(sweep *s, hf_sortable *ret)
+{
+    const hf_history *h = s->v->h;
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t];
+             h->txn_outcome[t] != HF_ABORTED && op < h->op_first[t + 1]; op++)
+            if (hf_op_has_predicate(hf_op_kind_of(h, op)) &&
+                hf_op_counts(h, op) &&
+                hf_op_predicate(h, op).snapshot == s->kind)
+                ret[n++] =
+                    (hf_sortable){hf_timeline_place(s->line, s->v, op), op};
+    hf_sort(ret, n);
+    return n;
+}
+
+static bool judge_all(sweep *s)
+{
+    hf_verifier *v = s->v;
+    hf_sortable *ops = hf_zeros(v, v->h->n_ops, sizeof(*ops));
+    uint32_t n;
+
+    s->line = hf_timeline_of(v, s->kind);
+    s->doubt = hf_doubt_of(v, s->kind);
+    n = collect(s, ops);
+    if (n == 0)
+        return true;
+    place_certificate(s);
+    s->now = hf_zeros(v, v->h->n_keys, sizeof(*s->now));
+    s->asked = hf_nones(v, v->h->n_keys, sizeof(*s->asked));
+    for (hf_key_id k = 0; k < v->h->n_keys; k++)
+        s->now[k] = hf_n_slots(v) + k;
+    for (uint32_t i = 0; i < n; i++) {
+        move_to(s, (uint32_t)ops[i].key);
+        judge(s, (hf_op_id)ops[i].value);
+        if ((i & 0xff) == 0 && hf_out_of_budget(v))
+            return false;
+    }
+    return true;
+}
+
+const uint8_t *hf_judge_snapshots(hf_verifier *v)
+{
+    uint8_t *fault = v->tables.judged;
+
+    if (fault)
+        return fault;
+    fault = hf_kept_zeros(v, v->h->n_ops, sizeof(*fault));
+    for (int by_ids = 0; by_ids < 2; by_ids++) {
+        sweep s = {.v = v,
+                   .kind = by_ids ? HF_SNAPSHOT_IDS : HF_SNAPSHOT_TIME,
+                   .fault = fault};
+        bool done = judge_all(&s);
+
+        hf_vec_release(&s.columns);
+        if (!done)
+            return NULL;
+    }
+    v->tables.judged = fault;
+    return fault;
+}
