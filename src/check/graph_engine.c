@@ -470,6 +470,23 @@ static bool accept_order(engine *e)
     return fine;
 }
 
+/* The order of commits as a witness of a weak level. */
+static bool accept_times(engine *e)
+{
+    const hf_graph *g = &e->g;
+    uint32_t n = 0, *order;
+
+    if ((g->level->shape != HF_SHAPE_AXIOM &&
+         g->level->shape != HF_SHAPE_OTV) ||
+        !is_clean(g) || (g->level->real_time))
+        return false;
+    order = hf_pred_order_by_time(g->pred, &n);
+    if (order)
+        set_order(e, order, n, HF_WITNESS_COMMIT, false);
+    hf_free(order);
+    return order != NULL;
+}
+
 /* Are there predicate operations to be judged? */
 static bool has_predicates(const hf_history *h)
 {
@@ -518,7 +535,8 @@ static void judge(engine *e)
         return;
     if (g->predicates) {
         if (!hf_pred_build(g) ||
-            (g->level->shape != HF_SHAPE_SNAPSHOT && accept_order(e)))
+            (g->level->shape != HF_SHAPE_SNAPSHOT && accept_order(e)) ||
+            accept_times(e))
             return;
         hf_pred_link(g->pred);
     }

@@ -17,6 +17,7 @@
  *   pred_edges.c       the edges, for the walk
  *   pred_cut.c         the edges inside one component, by name
  *   pred_weak.c        conditions of the weak levels
+ *   pred_times.c       ... proved by commit times
  *   pred_build.c       puts these together
  *
  * Version ids ascend by key and, within a key whose order is known, by
@@ -84,6 +85,7 @@ typedef struct hf_pred_condition {
     bool judged;             /* it, or the interpreter, did */
     hf_pred_set match;       /* versions that satisfy it */
     hf_pred_set flip;        /* versions that change the matches */
+    uint8_t *flip_on;        /* per flip: it satisfies the condition */
     hf_pred_set odd;         /* versions of which it cannot be said */
     uint32_t chain[2];       /* by time: of flips; of all changes */
 } hf_pred_condition;
@@ -114,10 +116,12 @@ typedef struct hf_pred_joint {
 /* ---- operations ---------------------------------------------------------- */
 
 typedef struct hf_pred_op {
+    hf_predicate q; /* decoded once */
     hf_op_id op;
     hf_txn_id txn;
     uint32_t condition;
     bool aggregate;
+    bool known;    /* its version set is */
     bool timed;    /* looked at through a chain */
     bool all;      /* ... of all changes */
     uint64_t time; /* ... its snapshot */
@@ -161,6 +165,7 @@ typedef struct hf_pred {
     bool certain_only; /* leave out what such keys say */
     bool chains;       /* the level can do with chains */
     HF_VEC(hf_pred_table) tables;
+    hf_map by_name; /* of a table: its place */
     uint32_t *table_of_key;
     HF_VEC(hf_pred_condition) conditions;
     hf_map by_text; /* table and text -> condition */
@@ -237,7 +242,7 @@ bool hf_pred_ask(hf_pred *p, hf_str condition, const hf_value_id *values,
                  uint32_t n, hf_sql_truth *ret, hf_error *err);
 
 /* pred_looks.c: an operation whose version set is listed, or can be. */
-void hf_pred_look(hf_pred *p, const hf_pred_op *o);
+void hf_pred_look(hf_pred *p, hf_pred_op *o);
 /* Its entries as versions; with `quiet`, nothing is noted.  False: there is no
  * version set, or it is not known.  Entries are ascending by key. */
 bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
@@ -309,6 +314,10 @@ void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
 
 /* pred_weak.c */
 void hf_pred_report_weak(hf_graph_report *r, const hf_walk *walk);
+
+/* pred_times.c: an order of all that happened in which everybody saw what was
+ * committed by a time of its own; NULL: there is none, or none is known. */
+uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n);
 
 /* pred_build.c: all but hf_pred_link(). */
 bool hf_pred_build(hf_graph *g);

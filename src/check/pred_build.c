@@ -29,26 +29,33 @@ static void find_uncertain(hf_pred *p)
     }
 }
 
+static size_t count_predicates(const hf_history *h)
+{
+    size_t n = 0;
+
+    for (hf_op_id o = 0; o < h->n_ops; o++)
+        n += hf_op_has_predicate(hf_op_kind_of(h, o));
+    return n;
+}
+
 static void list_ops(hf_pred *p)
 {
     const hf_graph *g = p->g;
     const hf_history *h = g->h;
 
     p->op_first = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
+    hf_vec_reserve(&p->ops, count_predicates(h));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         p->op_first[t] = (uint32_t)p->ops.n;
         for (hf_op_id o = h->op_first[t];
              g->happened[t] && o < h->op_first[t + 1]; o++) {
             hf_op_kind kind = hf_op_kind_of(h, o);
-            hf_predicate q;
 
             if (!hf_op_has_predicate(kind) || (h->op_kind[o] & HF_OP_FAILED))
                 continue;
-            q = hf_op_predicate(h, o);
-            hf_vec_push(&p->ops, (hf_pred_op){.op = o,
+            hf_vec_push(&p->ops, (hf_pred_op){.q = hf_op_predicate(h, o),
+                                              .op = o,
                                               .txn = t,
-                                              .condition = hf_pred_condition_of(
-                                                  p, q.table, q.condition),
                                               .aggregate = kind >= HF_OP_MIN});
         }
     }
@@ -98,8 +105,13 @@ static hf_pred *make(hf_graph *g, bool certain_only)
                                 : hf_sql_cache_new(g->options.dialect);
     p->snapshots = hf_snapshots_new(g->h);
     find_uncertain(p);
-    hf_pred_make_tables(p);
     list_ops(p);
+    hf_pred_make_tables(p);
+    for (size_t i = 0; i < p->ops.n; i++) {
+        hf_pred_op *o = &p->ops.at[i];
+
+        o->condition = hf_pred_condition_of(p, o->q.table, o->q.condition);
+    }
     hf_pred_judge_conditions(p);
     return p;
 }
@@ -145,6 +157,7 @@ void hf_pred_free(hf_pred *p)
     for (size_t i = 0; i < p->conditions.n; i++) {
         hf_free(p->conditions.at[i].match.at);
         hf_free(p->conditions.at[i].flip.at);
+        hf_free(p->conditions.at[i].flip_on);
         hf_free(p->conditions.at[i].odd.at);
     }
     hf_pred_release_tables(p);

@@ -48,29 +48,24 @@ static void name_keys(hf_pred *p)
 static void name_tables(hf_pred *p)
 {
     const hf_history *h = p->g->h;
-    hf_map known;
     hf_string_id last = HF_NONE;
     bool any = false;
 
-    hf_map_init(&known);
-    for (hf_op_id o = 0; o < h->n_ops; o++) {
-        hf_string_id name;
+    hf_map_init(&p->by_name);
+    for (size_t i = 0; i < p->ops.n; i++) {
+        hf_string_id name = p->ops.at[i].q.table;
         uint32_t n = (uint32_t)p->tables.n;
 
-        if (!hf_op_has_predicate(hf_op_kind_of(h, o)))
-            continue;
-        name = hf_op_predicate(h, o).table;
         if (any && name == last)
             continue;
         any = true;
         last = name;
-        if (hf_map_add(&known, name, n) == n)
+        if (hf_map_add(&p->by_name, name, n) == n)
             hf_vec_push(&p->tables, (hf_pred_table){.name = name});
     }
     p->table_of_key = HF_NEW_ARRAY(uint32_t, (size_t)h->n_keys + 1);
     for (hf_key_id k = 0; k < h->n_keys; k++)
-        p->table_of_key[k] = hf_map_get(&known, table_of(h, k));
-    hf_map_release(&known);
+        p->table_of_key[k] = hf_map_get(&p->by_name, table_of(h, k));
 }
 
 /* Do commit times say the same as the order of the key's versions? */
@@ -79,7 +74,7 @@ static bool is_regular(const hf_graph *g, hf_key_id key)
     const uint64_t *commit = g->h->cert.commit_ts;
     uint64_t last = 0;
 
-    if (!commit || g->open_key[key])
+    if (!commit || g->open_key[key] || (g->key_use[key] & HF_USE_LIST))
         return false;
     for (uint32_t v = g->ver_first[key] + 1; v < g->ver_end[key]; v++) {
         uint64_t time = commit[g->ver_txn[v]];
@@ -266,6 +261,7 @@ void hf_pred_release_tables(hf_pred *p)
         hf_free(t->ver);
     }
     hf_vec_release(&p->tables);
+    hf_map_release(&p->by_name);
     hf_free(p->table_of_key);
     hf_free(p->ver_key);
     hf_free(p->ver_place);

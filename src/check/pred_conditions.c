@@ -74,7 +74,7 @@ typedef struct judge {
     hf_pred_table *t;
     hf_sql_value *row;         /* room for the columns of one version */
     const hf_sql_bound *bound; /* the best one; NULL: all are tested */
-    bool known, done;
+    bool known;
     versions match, odd;
 } judge;
 
@@ -232,23 +232,31 @@ bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c, hf_key_id key)
 static void find_flips(hf_pred *p, hf_pred_condition *c)
 {
     const hf_graph *g = p->g;
-    versions flips = {0};
+    uint32_t *flip = HF_NEW_ARRAY(uint32_t, 2 * (size_t)c->match.n + 1);
+    uint8_t *on = HF_NEW_ARRAY(uint8_t, 2 * (size_t)c->match.n + 1);
+    bool doubt = p->certain_only || c->odd.n > 0 || g->n_open_keys > 0;
+    uint32_t n = 0;
 
-    hf_vec_reserve(&flips, 2 * (size_t)c->match.n);
     for (uint32_t i = 0; i < c->match.n; i++) {
         uint32_t v = c->match.at[i];
         hf_key_id key = p->ver_key[v];
 
-        if (g->open_key[key] || (p->certain_only && p->uncertain[key]) ||
-            hf_pred_is_odd(p, c, key))
+        if (doubt &&
+            (g->open_key[key] || (p->certain_only && p->uncertain[key]) ||
+             hf_pred_is_odd(p, c, key)))
             continue;
-        if (v > g->ver_first[key] && (i == 0 || c->match.at[i - 1] != v - 1))
-            hf_vec_push(&flips, v);
+        if (v > g->ver_first[key] && (i == 0 || c->match.at[i - 1] != v - 1)) {
+            flip[n] = v;
+            on[n++] = 1;
+        }
         if (v + 1 < g->ver_end[key] &&
-            (i + 1 == c->match.n || c->match.at[i + 1] != v + 1))
-            hf_vec_push(&flips, v + 1);
+            (i + 1 == c->match.n || c->match.at[i + 1] != v + 1)) {
+            flip[n] = v + 1;
+            on[n++] = 0;
+        }
     }
-    c->flip = set_of(&flips);
+    c->flip = (hf_pred_set){flip, n};
+    c->flip_on = on;
 }
 
 /* Parses the condition and finds its columns; false: not understood. */
@@ -445,10 +453,9 @@ static void distribute(hf_pred *p, group *u, uint32_t table, uint32_t column)
 
 uint32_t hf_pred_condition_of(hf_pred *p, hf_string_id table, hf_string_id text)
 {
-    uint32_t n = (uint32_t)p->conditions.n, at, t = 0;
+    uint32_t n = (uint32_t)p->conditions.n, at;
+    uint32_t t = hf_map_get(&p->by_name, table);
 
-    while (p->tables.at[t].name != table)
-        t++;
     at = hf_map_add(&p->by_text, (uint64_t)t << 32 | text, n);
     if (at == n)
         hf_vec_push(&p->conditions,
@@ -461,28 +468,27 @@ uint32_t hf_pred_condition_of(hf_pred *p, hf_string_id table, hf_string_id text)
  * judges group by group. */
 static void judge_groups(hf_pred *p, judge *all)
 {
-    uint32_t n = (uint32_t)p->conditions.n;
+    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, p->conditions.n + 1);
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t table = p->conditions.at[i].table;
+    for (uint32_t i = 0; i < p->conditions.n; i++) {
+        const hf_pred_condition *c = &p->conditions.at[i];
+
+        if (all[i].bound)
+            s[n++] = (hf_sortable){
+                (uint64_t)c->table << 32 | c->column[all[i].bound->column], i};
+    }
+    hf_sort(s, n);
+    for (uint32_t i = 0; i < n && !hf_graph_spent(p->g);) {
+        uint64_t key = s[i].key;
         group u = {.all = all};
-        uint32_t column;
 
-        if (!all[i].bound || all[i].done)
-            continue;
-        column = p->conditions.at[i].column[all[i].bound->column];
-        for (uint32_t k = i; k < n; k++) {
-            const hf_pred_condition *c = &p->conditions.at[k];
-
-            if (!all[k].bound || all[k].done || c->table != table ||
-                c->column[all[k].bound->column] != column)
-                continue;
-            all[k].done = true;
-            hf_vec_push(&u.members, k);
-        }
-        distribute(p, &u, table, column);
+        for (; i < n && s[i].key == key; i++)
+            hf_vec_push(&u.members, (uint32_t)s[i].value);
+        distribute(p, &u, (uint32_t)(key >> 32), (uint32_t)key);
         hf_vec_release(&u.members);
     }
+    hf_free(s);
 }
 
 void hf_pred_judge_conditions(hf_pred *p)
@@ -491,12 +497,12 @@ void hf_pred_judge_conditions(hf_pred *p)
     judge *all = HF_NEW_ZEROED(judge, (size_t)n + 1);
     hf_sql_value *row;
 
-    for (uint32_t i = 0; i < n && !hf_graph_spent(p->g); i++) {
+    for (uint32_t i = 0; i < n; i++) {
         judge *j = &all[i];
 
         *j = (judge){.p = p, .c = &p->conditions.at[i]};
         j->t = &p->tables.at[j->c->table];
-        j->known = prepare(j);
+        j->known = !hf_graph_spent(p->g) && prepare(j);
         if (!j->known)
             continue;
         if (hf_sql_n_columns(j->c->expr) > most)

@@ -110,7 +110,7 @@ static void cut_op(cutter *c, const hf_pred_op *o)
 {
     hf_pred *p = c->p;
     const hf_history *h = p->g->h;
-    hf_predicate q = hf_op_predicate(h, o->op);
+    hf_predicate q = o->q;
     bool has_set;
 
     if (!hf_pred_sort_rows(p, &q))

@@ -72,6 +72,17 @@ static void compare_key(hf_pred *p, const hf_pred_seen *s, size_t n)
     }
 }
 
+/* Is the version the one that the snapshot of the operation holds? */
+static bool is_entry(const hf_graph *g, const hf_pred_op *o, hf_key_id key,
+                     uint32_t ver)
+{
+    const uint64_t *commit = g->h->cert.commit_ts;
+
+    return (g->ver_txn[ver] == HF_NONE || commit[g->ver_txn[ver]] <= o->time) &&
+           (ver + 1 == g->ver_end[key] ||
+            commit[g->ver_txn[ver + 1]] > o->time);
+}
+
 /* An operation with a snapshot by time has no list of what it did not
  * return. */
 static void compare_timed(hf_pred *p, const hf_pred_op *o)
@@ -86,11 +97,12 @@ static void compare_timed(hf_pred *p, const hf_pred_op *o)
 
         if (s->ver == HF_NONE || s->op == o->op ||
             p->table_of_key[s->key] != c->table ||
+            is_entry(p->g, o, s->key, s->ver) || /* then the result is wrong */
             !hf_pred_has(&c->match, s->ver) ||
             hf_pred_own_write(h, o->txn, o->op, s->key, &w))
             continue;
         if (!o->all && !sorted) {
-            hf_predicate q = hf_op_predicate(h, o->op);
+            hf_predicate q = o->q;
 
             sorted = true;
             (void)hf_pred_sort_rows(p, &q);
@@ -168,12 +180,12 @@ static void find_phantoms(hf_pred *p, hf_txn_id t)
             const hf_pred_op *a = &p->ops.at[i];
             hf_predicate q, r;
 
-            if (a->condition != b->condition ||
+            if (!a->known || !b->known || a->condition != b->condition ||
                 hf_op_kind_of(h, a->op) != HF_OP_PREDICATE_READ ||
                 hf_op_kind_of(h, b->op) != HF_OP_PREDICATE_READ)
                 continue;
-            q = hf_op_predicate(h, b->op);
-            r = hf_op_predicate(h, a->op);
+            q = b->q;
+            r = a->q;
             if (!r.has_result_set)
                 continue;
             if (!q.has_result_set || writes_before(h, t, b->op))

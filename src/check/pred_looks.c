@@ -285,7 +285,7 @@ static bool list_snapshot(hf_pred *p, const hf_pred_op *o,
         hf_op_id w = hf_snapshot_version(p->snapshots, o->txn, o->op, keys[i]);
         hf_pred_entry e = {.key = keys[i], .ver = HF_NONE};
 
-        if (w == HF_NONE)
+        if (w == HF_NONE || (g->key_use[keys[i]] & HF_USE_LIST))
             return false;
         if (w == HF_WRITER_INITIAL) {
             e.writer = HF_WRITER_INITIAL;
@@ -309,7 +309,7 @@ static bool list_snapshot(hf_pred *p, const hf_pred_op *o,
 bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
                         hf_pred_entries *ret)
 {
-    hf_predicate q = hf_op_predicate(p->g->h, o->op);
+    hf_predicate q = o->q;
 
     ret->n = 0;
     if (q.has_version_set) {
@@ -453,9 +453,9 @@ static void take_other_rows(hf_pred *p, const hf_pred_op *o,
     }
 }
 
-void hf_pred_look(hf_pred *p, const hf_pred_op *o)
+void hf_pred_look(hf_pred *p, hf_pred_op *o)
 {
-    hf_predicate q = hf_op_predicate(p->g->h, o->op);
+    hf_predicate q = o->q;
     hf_pred_entries *all = &p->entries;
     const char *why = NULL;
     bool has_set;
@@ -464,7 +464,7 @@ void hf_pred_look(hf_pred *p, const hf_pred_op *o)
         hf_graph_note(p->g, HF_TWO_VERSIONS, o->op, HF_NONE, HF_NONE, HF_NONE);
         return;
     }
-    has_set = hf_pred_entries_of(p, o, false, all);
+    has_set = o->known = hf_pred_entries_of(p, o, false, all);
     if (q.has_result_set && !o->aggregate)
         judge_rows(p, o, all);
     else if (q.has_result_set && has_set)

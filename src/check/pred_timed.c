@@ -130,19 +130,11 @@ static inline void each_event(const hf_pred *p, uint32_t chain, event_work work,
     const hf_pred_condition *c =
         &p->conditions.at[p->chain.at[chain].condition];
     bool changes = p->chain.at[chain].all;
-    uint32_t m = 0;
 
-    for (uint32_t i = 0; i < c->flip.n; i++) {
-        uint32_t ver = c->flip.at[i];
-        bool matches;
-
-        while (m < c->match.n && c->match.at[m] < ver)
-            m++;
-        matches = m < c->match.n && c->match.at[m] == ver;
-        if (!changes || !matches)
-            work(user, chain, ver, matches);
-    }
-    for (m = 0; changes && m < c->match.n; m++)
+    for (uint32_t i = 0; i < c->flip.n; i++)
+        if (!changes || !c->flip_on[i])
+            work(user, chain, c->flip.at[i], c->flip_on[i]);
+    for (uint32_t m = 0; changes && m < c->match.n; m++)
         if (p->g->ver_txn[c->match.at[m]] != HF_NONE)
             work(user, chain, c->match.at[m], true);
 }
@@ -257,11 +249,11 @@ void hf_pred_make_chains(hf_pred *p)
     make_ranks(p);
     for (size_t i = 0; i < p->ops.n; i++) {
         hf_pred_op *o = &p->ops.at[i];
-        hf_predicate q = hf_op_predicate(p->g->h, o->op);
 
-        o->timed = is_timed(p, o->txn, &q, o->condition);
-        o->all = o->aggregate || !q.has_result_set;
-        o->time = time_of(p, o->txn, &q);
+        o->timed = is_timed(p, o->txn, &o->q, o->condition);
+        o->known = o->timed;
+        o->all = o->aggregate || !o->q.has_result_set;
+        o->time = time_of(p, o->txn, &o->q);
         if (o->timed)
             need_chain(p, o->condition, o->all);
         any |= o->timed;
@@ -407,6 +399,25 @@ static void take_rows(hf_pred *p, const hf_pred_op *o)
     }
 }
 
+/* Is one of the events the transaction's own, or did it write a key of the
+ * table before the operation? */
+static bool is_involved(const hf_pred *p, const hf_pred_op *o,
+                        const hf_pred_chain *c)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+    uint32_t table = p->conditions.at[c->condition].table;
+
+    for (hf_op_id w = h->op_first[o->txn]; w < o->op; w++)
+        if (hf_graph_writes(h, w) && p->table_of_key[h->op_key[w]] == table)
+            return true;
+    for (uint32_t i = events_below(p, c, p->rank[o->txn]);
+         i < c->n && p->event[c->first + i].rank == p->rank[o->txn]; i++)
+        if (g->ver_txn[p->event[c->first + i].ver] == o->txn)
+            return true;
+    return false;
+}
+
 /* Where the operation stands in its chain, and edges to flips while its
  * transaction ran. */
 static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
@@ -417,7 +428,7 @@ static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
     uint32_t until = hf_pred_events_until(p, c, o->time), behind = until;
     hf_op_id own;
 
-    if (p->rank[o->txn] != HF_NONE) {
+    if (p->rank[o->txn] != HF_NONE && is_involved(p, o, c)) {
         behind = events_below(p, c, p->rank[o->txn] + 1);
         for (uint32_t i = until; i < behind; i++) {
             uint32_t ver = p->event[c->first + i].ver;
@@ -433,14 +444,13 @@ static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
 
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o)
 {
-    hf_predicate q = hf_op_predicate(p->g->h, o->op);
     const hf_pred_condition *c = &p->conditions.at[o->condition];
 
-    if (!hf_pred_sort_rows(p, &q)) {
+    if (!hf_pred_sort_rows(p, &o->q)) {
         hf_graph_note(p->g, HF_TWO_VERSIONS, o->op, HF_NONE, HF_NONE, HF_NONE);
         return;
     }
-    if (!o->aggregate && q.has_result_set)
+    if (!o->aggregate && o->q.has_result_set)
         judge_rows(p, o);
     if (!o->aggregate)
         take_rows(p, o);

@@ -249,7 +249,7 @@ static void ask(sweep *s, const hf_pred_op *o)
 {
     hf_pred *p = s->p;
     const hf_history *h = p->g->h;
-    hf_predicate q = hf_op_predicate(h, o->op);
+    hf_predicate q = o->q;
     hf_pred_total t;
     hf_pred_total own = {0};
 
@@ -313,7 +313,7 @@ static void sweep_group(sweep *s, const question *q, size_t n)
 {
     hf_pred *p = s->p;
     const hf_pred_op *first = &p->ops.at[q[0].op];
-    hf_predicate r = hf_op_predicate(p->g->h, first->op);
+    hf_predicate r = first->q;
     const hf_pred_chain *chain;
     uint32_t column = hf_pred_total_column(p, first, &r), done = 0;
 
@@ -355,7 +355,7 @@ void hf_pred_timed_totals(hf_pred *p)
 
         if (!o->timed || !o->aggregate)
             continue;
-        q = hf_op_predicate(p->g->h, o->op);
+        q = o->q;
         if (q.has_result_set)
             hf_vec_push(&all, (question){(uint64_t)o->condition << 32 |
                                              hf_pred_total_column(p, o, &q),

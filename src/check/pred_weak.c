@@ -86,7 +86,7 @@ static void look_at_predicate(sight *s, hf_txn_id t, const hf_pred_op *o,
 {
     hf_pred *p = s->p;
     const hf_history *h = s->g->h;
-    hf_predicate q = hf_op_predicate(h, o->op);
+    hf_predicate q = o->q;
     bool has_set;
 
     if (!hf_pred_sort_rows(p, &q))

@@ -30,8 +30,12 @@ bool hf_replay_is_quiet(hf_replay *p, const hf_rows_condition *c,
         if (at[i].value == HF_REPLAY_OPEN)
             return false;
         truth = hf_rows_test(p->rows, c, at[i].value);
-        if (truth == HF_SQL_TRUE || truth == HF_SQL_ERROR)
+        if (truth == HF_SQL_TRUE)
             return false;
+        if (truth == HF_SQL_ERROR)
+            hf_replay_undecided(p, "a condition cannot be evaluated on a "
+                                   "version between what was looked at and "
+                                   "the state");
     }
     return true;
 }

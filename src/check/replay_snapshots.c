@@ -20,6 +20,7 @@ struct hf_replay_span {
     uint64_t *of;    /* at each place */
     uint64_t *most;  /* up to and with it */
     uint64_t *least; /* from it on */
+    bool *reads;     /* writes nothing: in no snapshot, and out of none */
 };
 
 #define NEVER UINT64_MAX
@@ -27,6 +28,14 @@ struct hf_replay_span {
 static uint64_t biased(int64_t id)
 {
     return (uint64_t)id ^ (uint64_t)1 << 63;
+}
+
+static bool writes_something(const hf_history *h, hf_txn_id t)
+{
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++)
+        if (hf_replay_writes(h, o))
+            return true;
+    return false;
 }
 
 static struct hf_replay_span *make_span(const hf_replay *p, bool by_id)
@@ -37,18 +46,23 @@ static struct hf_replay_span *make_span(const hf_replay *p, bool by_id)
     s->of = HF_NEW_ARRAY(uint64_t, (size_t)e->n + 1);
     s->most = HF_NEW_ARRAY(uint64_t, (size_t)e->n + 1);
     s->least = HF_NEW_ARRAY(uint64_t, (size_t)e->n + 1);
+    s->reads = HF_NEW_ARRAY(bool, (size_t)e->n + 1);
     for (uint32_t i = 0; i < e->n; i++) {
+        uint64_t before = i > 0 ? s->most[i - 1] : 0;
+
+        s->reads[i] = !writes_something(p->h, e->at[i]);
         if (by_id)
             s->of[i] = biased(hf_txn_label(p->h, e->at[i]));
         else
             s->of[i] =
                 p->h->cert.commit_ts ? p->h->cert.commit_ts[e->at[i]] : NEVER;
-        s->most[i] =
-            i > 0 && s->most[i - 1] > s->of[i] ? s->most[i - 1] : s->of[i];
+        s->most[i] = !s->reads[i] && s->of[i] > before ? s->of[i] : before;
     }
     s->least[e->n] = NEVER;
     for (uint32_t i = e->n; i-- > 0;)
-        s->least[i] = s->of[i] < s->least[i + 1] ? s->of[i] : s->least[i + 1];
+        s->least[i] = !s->reads[i] && s->of[i] < s->least[i + 1]
+                          ? s->of[i]
+                          : s->least[i + 1];
     return s;
 }
 
@@ -59,6 +73,7 @@ static void free_span(struct hf_replay_span *s)
     hf_free(s->of);
     hf_free(s->most);
     hf_free(s->least);
+    hf_free(s->reads);
     hf_free(s);
 }
 
@@ -318,7 +333,7 @@ hf_key_id hf_replay_look_snapshot(hf_replay *p, hf_txn_id t, hf_op_id op,
     x.from = from < place ? from : place;
     x.end = end > place ? end : place;
     for (uint32_t i = x.from; i < x.end && key == HF_NONE; i++)
-        if (i != place && is_held(&r, i) != (i < place))
+        if (i != place && !r.s->reads[i] && is_held(&r, i) != (i < place))
             key = look_at_writes(&x, i);
     return key;
 }
@@ -331,10 +346,11 @@ uint32_t hf_replay_snapshot_state(hf_replay *p, hf_txn_id t,
     uint32_t state = first_missed(&r, p->order.n);
     uint32_t end = end_of_held(&r, p->order.n);
 
-    while (state < p->order.n && (state == place || is_held(&r, state)))
+    while (state < p->order.n &&
+           (state == place || r.s->reads[state] || is_held(&r, state)))
         state++;
     for (uint32_t i = state; i < end; i++)
-        if (i != place && is_held(&r, i))
+        if (i != place && !r.s->reads[i] && is_held(&r, i))
             return HF_NONE;
     if (state > place + 1)
         return HF_NONE; /* it holds what comes later */

@@ -187,11 +187,12 @@ static uint32_t reach(const quest *x, const hf_replay_version *at, uint32_t n,
 static bool is_by(const quest *x, const hf_version_ref *e,
                   const hf_replay_version *at, uint32_t i)
 {
-    if (e->writer == HF_NONE)
-        return true;
-    if (i == 0)
-        return e->writer == HF_WRITER_INITIAL;
-    return e->writer == x->p->order.at[at[i].birth - 1];
+    hf_txn_id writer =
+        i == 0 ? HF_WRITER_INITIAL : x->p->order.at[at[i].birth - 1];
+
+    if (writer == x->t)
+        return false; /* an own later write */
+    return e->writer == HF_NONE || e->writer == writer;
 }
 
 /* The last state that fits one entry; `row`: it was returned. */
@@ -204,8 +205,10 @@ static uint32_t entry_state(const quest *x, const hf_version_ref *e, bool row)
     uint32_t n, i = HF_NONE, best = HF_NONE;
 
     if (own != HF_NONE)
-        return hf_replay_same(h, hf_replay_written(h, own), e->value) ? x->most
-                                                                      : HF_NONE;
+        return hf_replay_same(h, hf_replay_written(h, own), e->value) &&
+                       (e->writer == HF_NONE || e->writer == x->t)
+                   ? x->most
+                   : HF_NONE;
     n = hf_replay_versions_of(x->p, key, &at);
     while ((i = hf_replay_candidate(x->p, key, e->value, i)) != HF_NONE) {
         uint32_t end = is_by(x, e, at, i) ? reach(x, at, n, i, row) : HF_NONE;

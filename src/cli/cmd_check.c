@@ -390,6 +390,11 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
         return hf_cli_fail(cli, st, &err, hint);
     job.color = hf_cli_color(set->color);
     job.options.cache = hf_sql_cache_new(job.options.dialect);
+    if (job.options.oracle && !set->quiet)
+        hf_cli_note(cli,
+                    "conditions that are not understood are answered by "
+                    "%s",
+                    job.options.oracle->name);
     for (unsigned i = 0; i < operands->n; i++) {
         job.path = operands->at[i];
         if (i > 0 && !set->json && !set->quiet)

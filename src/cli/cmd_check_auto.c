@@ -52,14 +52,26 @@ static hf_level next_level(const table *t)
     return best;
 }
 
+/* Snapshot isolation and its strong forms are held against recorded
+ * timestamps, if there are any; no other level is.  Then neither says anything
+ * about the other: a database that takes no snapshots may be serializable. */
+static bool speaks_of(const hf_history *h, hf_level l, hf_level m)
+{
+    return !h->cert.start_ts || !h->cert.commit_ts ||
+           (hf_level_get(l)->shape == HF_SHAPE_SNAPSHOT) ==
+               (hf_level_get(m)->shape == HF_SHAPE_SNAPSHOT);
+}
+
 /* What the answer about level l says about others. */
-static void settle(table *t, hf_level l, hf_verdict verdict)
+static void settle(table *t, const hf_history *h, hf_level l,
+                   hf_verdict verdict)
 {
     t->at[l] = verdict == HF_VALID     ? HOLDS
                : verdict == HF_INVALID ? FAILS
                                        : UNKNOWN;
     for (unsigned m = 0; m < HF_LEVEL_COUNT; m++) {
-        if (t->at[m] != OPEN && t->at[m] != UNKNOWN)
+        if ((t->at[m] != OPEN && t->at[m] != UNKNOWN) ||
+            !speaks_of(h, l, (hf_level)m))
             continue;
         if (verdict == HF_VALID && hf_level_implies(l, (hf_level)m))
             t->at[m] = HOLDS;
@@ -218,7 +230,7 @@ int hf_job_auto(hf_job *job)
     while (st == HF_OK && (l = next_level(&t)) != HF_LEVEL_COUNT) {
         st = hf_job_judge(job, l, &t.result[l], &err);
         if (st == HF_OK)
-            settle(&t, l, t.result[l]->verdict);
+            settle(&t, job->h, l, t.result[l]->verdict);
     }
     hf_cli_stop(job->cli); /* from here on there is an answer */
     if (st == HF_OK) {

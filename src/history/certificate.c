@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "history/extra.h"
 
 /* The transactions that write key k, ascending, are txn[first[k]] up to
  * txn[last[k] - 1].  One that writes it twice is there twice. */
@@ -144,21 +145,94 @@ static hf_status check_order(const hf_history *h, hf_error *err)
     return st;
 }
 
+/* Nobody is missing, unless the file is only the beginning of one. */
+static hf_status check_missing(const hf_history *h, const uint32_t *place,
+                               hf_error *err)
+{
+    for (hf_txn_id t = 0; t < h->n_txns && !h->cut_off; t++)
+        if (h->txn_outcome[t] == HF_COMMITTED && place[t] == 0)
+            return hf_fail(err, HF_ERR_INPUT,
+                           "the certificate contradicts the history: the "
+                           "serial order leaves out transaction %lld, which "
+                           "committed",
+                           (long long)hf_txn_label(h, t));
+    return HF_OK;
+}
+
+/* Versions of a key are not in the reverse of the serial order. */
+static hf_status check_agreement(const hf_history *h, const uint32_t *place,
+                                 hf_error *err)
+{
+    const hf_certificate *c = &h->cert;
+
+    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++)
+        for (uint64_t i = c->order_first[k] + 1; i < c->order_first[k + 1];
+             i++) {
+            hf_txn_id a = c->order_txn[i - 1], b = c->order_txn[i];
+
+            if (place[a] > 0 && place[b] > 0 && place[a] > place[b])
+                return hf_fail(err, HF_ERR_INPUT,
+                               "the certificate contradicts itself: "
+                               "transaction %lld is before %lld in a version "
+                               "order, and behind it in the serial order",
+                               (long long)hf_txn_label(h, a),
+                               (long long)hf_txn_label(h, b));
+        }
+    return HF_OK;
+}
+
+/* The versions of a key and the commit times of their writers.  Only where
+ * snapshots by time make something of it: the order of versions is what counts
+ * otherwise. */
+static hf_status check_times(const hf_history *h, hf_error *err)
+{
+    const hf_certificate *c = &h->cert;
+
+    for (hf_key_id k = 0; c->order_first && c->commit_ts && k < h->n_keys; k++)
+        for (uint64_t i = c->order_first[k] + 1; i < c->order_first[k + 1];
+             i++) {
+            hf_txn_id a = c->order_txn[i - 1], b = c->order_txn[i];
+
+            if (c->commit_ts[a] != HF_TIME_NONE &&
+                c->commit_ts[b] < c->commit_ts[a])
+                return hf_fail(err, HF_ERR_INPUT,
+                               "the certificate contradicts itself: "
+                               "transaction %lld is before %lld in a version "
+                               "order, and committed after it",
+                               (long long)hf_txn_label(h, a),
+                               (long long)hf_txn_label(h, b));
+        }
+    return HF_OK;
+}
+
+static bool has_snapshots_by_time(const hf_history *h)
+{
+    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, o)) &&
+            hf_op_snapshot_kind(h, o) == HF_SNAPSHOT_TIME)
+            return true;
+    return false;
+}
+
 /* The serial order: no transaction twice, none that aborted. */
 static hf_status check_serial(const hf_history *h, hf_error *err)
 {
     const hf_certificate *c = &h->cert;
-    uint8_t *seen = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
+    uint32_t *place = HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1);
     hf_status st = HF_OK;
 
     for (uint32_t i = 0; i < c->n_serial && st == HF_OK; i++) {
         hf_txn_id t = c->serial[i];
 
-        if (h->txn_outcome[t] == HF_ABORTED || seen[t])
+        if (h->txn_outcome[t] == HF_ABORTED || place[t] > 0)
             st = contradiction(h, t, "the serial order", err);
-        seen[t] = 1;
+        place[t] = i + 1;
     }
-    hf_free(seen);
+    if (st == HF_OK)
+        st = check_missing(h, place, err);
+    if (st == HF_OK)
+        st = check_agreement(h, place, err);
+    hf_free(place);
     return st;
 }
 
@@ -166,5 +240,7 @@ hf_status hf_certificate_check(const hf_history *h, hf_error *err)
 {
     hf_status st = h->cert.order_first ? check_order(h, err) : HF_OK;
 
+    if (st == HF_OK && h->cert.order_first && has_snapshots_by_time(h))
+        st = check_times(h, err);
     return st == HF_OK && h->cert.n_serial > 0 ? check_serial(h, err) : st;
 }

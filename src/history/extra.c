@@ -60,6 +60,27 @@ hf_predicate hf_op_predicate(const hf_history *h, hf_op_id op)
     return p;
 }
 
+uint32_t hf_op_n_versions(const hf_history *h, hf_op_id op)
+{
+    return h->extra[h->op_value[op] + 4];
+}
+
+uint64_t hf_op_n_refs(const hf_history *h, hf_op_id op)
+{
+    const uint32_t *w = h->extra + h->op_value[op];
+
+    return (uint64_t)w[4] + w[5];
+}
+
+hf_snapshot_kind hf_op_snapshot_kind(const hf_history *h, hf_op_id op)
+{
+    uint32_t flags = h->extra[h->op_value[op]];
+
+    if (flags & BY_TIME)
+        return HF_SNAPSHOT_TIME;
+    return flags & BY_IDS ? HF_SNAPSHOT_IDS : HF_SNAPSHOT_NONE;
+}
+
 hf_increment hf_op_increment(const hf_history *h, hf_op_id op)
 {
     const uint32_t *w = h->extra + h->op_value[op];

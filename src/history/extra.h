@@ -55,6 +55,10 @@ typedef struct hf_sql {
 
 /* Each is O(1); the pointers are borrowed from the history. */
 hf_predicate hf_op_predicate(const hf_history *h, hf_op_id op);
+/* Parts of it, without the rest. */
+uint32_t hf_op_n_versions(const hf_history *h, hf_op_id op);
+uint64_t hf_op_n_refs(const hf_history *h, hf_op_id op); /* rows as well */
+hf_snapshot_kind hf_op_snapshot_kind(const hf_history *h, hf_op_id op);
 hf_increment hf_op_increment(const hf_history *h, hf_op_id op);
 hf_sql hf_op_sql(const hf_history *h, hf_op_id op);
 hf_scalar hf_extra_scalar(const hf_history *h, const uint32_t *words);

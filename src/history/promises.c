@@ -183,8 +183,11 @@ static hf_key_id add_op(uses *u, hf_op_id op)
     if (h->op_kind[op] & HF_OP_FAILED)
         return HF_NONE;
     if (hf_op_has_predicate(hf_op_kind_of(h, op))) {
-        hf_predicate p = hf_op_predicate(h, op);
+        hf_predicate p;
 
+        if (hf_op_n_refs(h, op) == 0)
+            return HF_NONE;
+        p = hf_op_predicate(h, op);
         both = add_refs(u, p.versions, p.n_versions);
         return both != HF_NONE ? both : add_refs(u, p.results, p.n_results);
     }
@@ -468,8 +471,7 @@ static hf_status check_version_set(written *w, hf_txn_id t, hf_op_id op,
 static bool has_version_set(const hf_history *h, hf_op_id op)
 {
     return hf_op_has_predicate(hf_op_kind_of(h, op)) &&
-           !(h->op_kind[op] & HF_OP_FAILED) &&
-           hf_op_predicate(h, op).n_versions > 0;
+           !(h->op_kind[op] & HF_OP_FAILED) && hf_op_n_versions(h, op) > 0;
 }
 
 /* Every version in a version set was written, and none has two of a key. */

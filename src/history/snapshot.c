@@ -410,14 +410,14 @@ hf_snapshots *hf_snapshots_new(const hf_history *h)
     s->h = h;
     hf_map_init(&s->parsed);
     for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++) {
-        hf_predicate p;
+        hf_snapshot_kind kind;
 
         if (!hf_op_has_predicate(hf_op_kind_of(h, o)))
             continue;
-        p = hf_op_predicate(h, o);
-        times |= p.snapshot == HF_SNAPSHOT_TIME;
-        if (p.snapshot == HF_SNAPSHOT_IDS)
-            keep_ids(s, p.snapshot_ids);
+        kind = hf_op_snapshot_kind(h, o);
+        times |= kind == HF_SNAPSHOT_TIME;
+        if (kind == HF_SNAPSHOT_IDS)
+            keep_ids(s, hf_op_predicate(h, o).snapshot_ids);
     }
     if (!times && s->sets.n == 0) {
         hf_snapshots_free(s);

@@ -292,7 +292,7 @@ static void print_reader(const hf_history *h, hf_txn_id t, hf_op_id op,
         hf_txn_print(h, t, out);
         hf_out_text(out, " reads ");
     }
-    if (op != HF_NONE)
+    if (op != HF_NONE && hf_value_seen(h, op, key) != HF_NONE)
         hf_key_is_print(h, key, hf_value_seen(h, op, key), out);
     else
         hf_key_print(h, key, out);

@@ -141,6 +141,26 @@ static bool run_text(hf_sql_oracle *o, const char *text)
     return sqlite3_exec(o->db, text, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* A column of numbers, or of texts, is declared as such, so that what it is
+ * compared with is converted as in a table that somebody made. */
+static const char *type_of(const hf_sql_question *q, uint32_t column)
+{
+    bool numbers = true, texts = true;
+
+    for (uint32_t i = 0; i < q->n_rows; i++) {
+        uint8_t type = q->cells[(size_t)i * q->n_columns + column].type;
+
+        if (type == HF_SQL_NULL)
+            continue;
+        numbers &= type == HF_SQL_INT || type == HF_SQL_DECIMAL ||
+                   type == HF_SQL_REAL || type == HF_SQL_BOOL;
+        texts &= type == HF_SQL_TEXT;
+    }
+    if (numbers == texts)
+        return ""; /* both, or nothing but nulls */
+    return numbers ? " NUMERIC" : " TEXT";
+}
+
 static bool create_table(hf_sql_oracle *o, const hf_sql_question *q)
 {
     hf_out text;
@@ -150,6 +170,7 @@ static bool create_table(hf_sql_oracle *o, const hf_sql_question *q)
     hf_out_text(&text, "CREATE TEMP TABLE r(");
     for (uint32_t i = 0; i < q->n_columns; i++) {
         quote_name(&text, q->names[i]);
+        hf_out_text(&text, type_of(q, i));
         hf_out_char(&text, ',');
     }
     hf_out_text(&text, "\" row\" INTEGER PRIMARY KEY)");

@@ -5,6 +5,7 @@
  * and refused.
  */
 #include <pg_query.h>
+#include <sys/mman.h>
 
 #include "sql/pg_convert.h"
 
@@ -67,6 +68,20 @@ static void parse_error(const PgQueryError *e, hf_error *err)
                   hf_quote(text, sizeof(text), e->message, strlen(e->message)));
 }
 
+/* The parser ends the process if it gets no memory, so it is only called if
+ * there is plenty: what it takes is a few hundred bytes for each of text. */
+static bool has_room(size_t length)
+{
+    size_t size = length * 1000 + (8u << 20);
+    void *probe = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (probe == MAP_FAILED)
+        return false;
+    (void)munmap(probe, size);
+    return true;
+}
+
 const hf_sql_statement *hf_sql_parse_text(hf_arena *arena, hf_str text,
                                           bool condition, hf_error *err)
 {
@@ -78,6 +93,10 @@ const hf_sql_statement *hf_sql_parse_text(hf_arena *arena, hf_str text,
     if (!hf_sql_lex(arena, text, condition ? CONDITION_PREFIX : "", &lexed,
                     err))
         return NULL;
+    if (!has_room(lexed.text.len)) {
+        (void)hf_fail(err, HF_ERR_LIMIT, "there is no memory to parse it");
+        return NULL;
+    }
     r = pg_query_parse_protobuf(lexed.text.ptr);
     if (r.error)
         parse_error(r.error, err);

@@ -313,6 +313,21 @@ static void expression(compiler *c, int least)
     c->depth--;
 }
 
+/* A comment is for a real parser. */
+static bool has_comment(hf_str text)
+{
+    bool quoted = false;
+
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        if (text.ptr[i] == '\'')
+            quoted = !quoted;
+        else if (!quoted && (memcmp(text.ptr + i, "--", 2) == 0 ||
+                             memcmp(text.ptr + i, "/*", 2) == 0))
+            return true;
+    }
+    return false;
+}
+
 hf_condition *hf_condition_compile(hf_arena *arena, hf_str condition)
 {
     compiler *c = HF_NEW(compiler);
@@ -321,7 +336,8 @@ hf_condition *hf_condition_compile(hf_arena *arena, hf_str condition)
     c->at = condition.ptr;
     c->end = condition.ptr + condition.len;
     expression(c, P_OR);
-    if (peek(c) != '\0' || c->at != c->end || c->highest > MOST_DEPTH)
+    if (peek(c) != '\0' || c->at != c->end || c->highest > MOST_DEPTH ||
+        has_comment(condition))
         c->failed = true;
     made = hf_arena_get(arena, sizeof(*made) + c->n * sizeof(step));
     made->understood = !c->failed;

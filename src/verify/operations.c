@@ -212,6 +212,7 @@ static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
                               read.value) ||
                hf_refuse_steps(c, "the list ends with the own appends");
     return hf_op_written(h, s[0].op) != read.value ||
+           (read.writer != HF_NONE && read.writer != s[1].t) ||
            hf_refuse_steps(c, "the read returns the own write");
 }
 
