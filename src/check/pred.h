@@ -121,10 +121,12 @@ typedef struct hf_pred_op {
     hf_txn_id txn;
     uint32_t condition;
     bool aggregate;
-    bool known;    /* its version set is */
-    bool timed;    /* looked at through a chain */
-    bool all;      /* ... of all changes */
-    uint64_t time; /* ... its snapshot */
+    bool known;     /* its version set is */
+    bool fresh;     /* nothing was written before it */
+    uint32_t ranks; /* by time: commit times up to its snapshot */
+    bool timed;     /* looked at through a chain */
+    bool all;       /* ... of all changes */
+    uint64_t time;  /* ... its snapshot */
 } hf_pred_op;
 
 /* An entry of a version set, as a version. */
@@ -292,9 +294,9 @@ void hf_pred_timed_totals(hf_pred *p);
 /* pred_timed.c */
 void hf_pred_make_chains(hf_pred *p);
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o);
-/* Events of a chain up to a time. */
+/* Events of a chain up to the snapshot of an operation. */
 uint32_t hf_pred_events_until(const hf_pred *p, const hf_pred_chain *c,
-                              uint64_t time);
+                              const hf_pred_op *o);
 
 /* pred_edges.c */
 void hf_pred_add_edge(hf_pred *p, uint32_t from, uint32_t to,

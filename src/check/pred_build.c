@@ -46,16 +46,20 @@ static void list_ops(hf_pred *p)
     p->op_first = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
     hf_vec_reserve(&p->ops, count_predicates(h));
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        bool fresh = true;
+
         p->op_first[t] = (uint32_t)p->ops.n;
         for (hf_op_id o = h->op_first[t];
              g->happened[t] && o < h->op_first[t + 1]; o++) {
             hf_op_kind kind = hf_op_kind_of(h, o);
 
+            fresh &= !hf_graph_writes(h, o);
             if (!hf_op_has_predicate(kind) || (h->op_kind[o] & HF_OP_FAILED))
                 continue;
             hf_vec_push(&p->ops, (hf_pred_op){.q = hf_op_predicate(h, o),
                                               .op = o,
                                               .txn = t,
+                                              .fresh = fresh,
                                               .aggregate = kind >= HF_OP_MIN});
         }
     }

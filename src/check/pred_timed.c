@@ -255,6 +255,8 @@ void hf_pred_make_chains(hf_pred *p)
         o->all = o->aggregate || !o->q.has_result_set;
         o->time = time_of(p, o->txn, &o->q);
         if (o->timed)
+            o->ranks = ranks_until(p, o->time);
+        if (o->timed)
             need_chain(p, o->condition, o->all);
         any |= o->timed;
     }
@@ -280,9 +282,9 @@ static uint32_t events_below(const hf_pred *p, const hf_pred_chain *c,
 }
 
 uint32_t hf_pred_events_until(const hf_pred *p, const hf_pred_chain *c,
-                              uint64_t time)
+                              const hf_pred_op *o)
 {
-    return events_below(p, c, ranks_until(p, time));
+    return events_below(p, c, o->ranks);
 }
 
 /* ---- operations ---------------------------------------------------------- */
@@ -305,7 +307,7 @@ static int64_t own_difference(hf_pred *p, const hf_pred_op *o, bool *unclear)
     const hf_pred_condition *c = &p->conditions.at[o->condition];
     int64_t difference = 0;
 
-    for (hf_op_id w = h->op_first[o->txn]; w < o->op; w++) {
+    for (hf_op_id w = h->op_first[o->txn]; !o->fresh && w < o->op; w++) {
         hf_key_id key = h->op_key[w];
         hf_op_id last;
         hf_pred_entry e = {.key = key, .ver = HF_NONE, .own = true};
@@ -338,7 +340,7 @@ static bool is_right(hf_pred *p, const hf_pred_op *o, hf_version_ref row)
 
     if (p->table_of_key[key] != c->table)
         return hf_pred_test_value(p, o->condition, row.value) == HF_SQL_TRUE;
-    if (hf_pred_own_write(h, o->txn, o->op, key, &own))
+    if (!o->fresh && hf_pred_own_write(h, o->txn, o->op, key, &own))
         return hf_graph_written(h, own) == row.value &&
                (row.writer == HF_NONE || row.writer == o->txn) &&
                hf_pred_test_value(p, o->condition, row.value) == HF_SQL_TRUE;
@@ -364,7 +366,7 @@ static void judge_rows(hf_pred *p, const hf_pred_op *o)
 {
     const hf_pred_condition *c = &p->conditions.at[o->condition];
     const hf_pred_chain *chain = &p->chain.at[c->chain[0]];
-    uint32_t until = hf_pred_events_until(p, chain, o->time);
+    uint32_t until = hf_pred_events_until(p, chain, o);
     bool unclear = false;
     int64_t expected = chain->start + own_difference(p, o, &unclear);
 
@@ -391,7 +393,7 @@ static void take_rows(hf_pred *p, const hf_pred_op *o)
             p->table_of_key[key] == p->conditions.at[o->condition].table;
         hf_op_id own;
 
-        if (hf_pred_own_write(h, o->txn, o->op, key, &own))
+        if (!o->fresh && hf_pred_own_write(h, o->txn, o->op, key, &own))
             continue;
         hf_pred_item(p, o, key,
                      listed ? version_in(p, o, key)
@@ -408,7 +410,7 @@ static bool is_involved(const hf_pred *p, const hf_pred_op *o,
     const hf_history *h = g->h;
     uint32_t table = p->conditions.at[c->condition].table;
 
-    for (hf_op_id w = h->op_first[o->txn]; w < o->op; w++)
+    for (hf_op_id w = h->op_first[o->txn]; !o->fresh && w < o->op; w++)
         if (hf_graph_writes(h, w) && p->table_of_key[h->op_key[w]] == table)
             return true;
     for (uint32_t i = events_below(p, c, p->rank[o->txn]);
@@ -425,7 +427,7 @@ static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
     const hf_graph *g = p->g;
     const hf_history *h = g->h;
     const hf_pred_chain *c = &p->chain.at[chain];
-    uint32_t until = hf_pred_events_until(p, c, o->time), behind = until;
+    uint32_t until = hf_pred_events_until(p, c, o), behind = until;
     hf_op_id own;
 
     if (p->rank[o->txn] != HF_NONE && is_involved(p, o, c)) {

@@ -254,7 +254,8 @@ static void ask(sweep *s, const hf_pred_op *o)
     hf_pred_total own = {0};
 
     s->aside.n = 0;
-    for (hf_op_id w = o->op; w-- > h->op_first[o->txn];) {
+    for (hf_op_id w = o->fresh ? h->op_first[o->txn] : o->op;
+         w-- > h->op_first[o->txn];) {
         hf_key_id key = h->op_key[w];
         hf_pred_entry e = {.key = key, .ver = HF_NONE, .own = true};
         hf_sql_value v = {0};
@@ -323,7 +324,7 @@ static void sweep_group(sweep *s, const question *q, size_t n)
     chain = &p->chain.at[s->c->chain[1]];
     begin(s);
     for (size_t i = 0; i < n && !hf_graph_spent(p->g); i++) {
-        uint32_t until = hf_pred_events_until(p, chain, q[i].time);
+        uint32_t until = hf_pred_events_until(p, chain, &p->ops.at[q[i].op]);
 
         for (; done < until; done++) {
             const hf_pred_event *e = &p->event[chain->first + done];

@@ -74,6 +74,7 @@ static bool has_room(size_t length)
 {
     size_t size = length * 1000 + (8u << 20);
     void *probe = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       /* cppcheck-suppress invalidFunctionArg ; -1: no file */
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (probe == MAP_FAILED)

@@ -406,7 +406,8 @@ static bool give_up(hf_verifier *v, hf_txn_id t, hf_op_id op)
                       "operation %u of %s has no version set, or a condition "
                       "that cannot be evaluated, or a result that cannot be "
                       "computed",
-                      (unsigned)op, hf_label_txn(v->h, t).text);
+                      (unsigned)(op - v->h->op_first[t] + 1),
+                      hf_label_txn(v->h, t).text);
 }
 
 bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
@@ -434,7 +435,8 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
             return hf_refuse(v,
                              "operation %u of %s does not return what its "
                              "condition gives on the state it sees",
-                             (unsigned)op, hf_label_txn(v->h, t).text);
+                             (unsigned)(op - v->h->op_first[t] + 1),
+                             hf_label_txn(v->h, t).text);
         if (hf_out_of_budget(v))
             return false;
     }

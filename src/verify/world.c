@@ -237,17 +237,20 @@ static bool accept_sets(hf_reader *r, hf_txn_id t, hf_op_id op,
     switch (fault) {
     case HF_SET_TWO_VERSIONS:
         return hf_refuse(v, "operation %u of %s has two versions of one key",
-                         (unsigned)op, hf_label_txn(v->h, t).text);
+                         (unsigned)(op - v->h->op_first[t] + 1),
+                         hf_label_txn(v->h, t).text);
     case HF_SET_MISMATCH:
         return hf_refuse(v,
                          "operation %u of %s does not return what its "
                          "condition gives",
-                         (unsigned)op, hf_label_txn(v->h, t).text);
+                         (unsigned)(op - v->h->op_first[t] + 1),
+                         hf_label_txn(v->h, t).text);
     case HF_SET_UNKNOWN:
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "operation %u of %s has a condition that cannot be "
                           "evaluated, or a result that cannot be computed",
-                          (unsigned)op, hf_label_txn(v->h, t).text);
+                          (unsigned)(op - v->h->op_first[t] + 1),
+                          hf_label_txn(v->h, t).text);
     case HF_SET_OPEN: /* the state must say it, then */
         return !hf_reads_matter(v) || hf_expected_open(v, r->w, t, op);
     default:
