@@ -422,7 +422,8 @@ static bool is_decidable(hf_pred *p, const hf_pred_op *o,
             *ret_why = "a key of another table is in its version set";
             return false;
         }
-        if (hf_pred_is_odd(p, c, key))
+        if (hf_pred_is_odd(p, c, key) ||
+            hf_pred_matches(p, o, &all->at[i]) == HF_SQL_ERROR)
             return false;
         if (g->open_key[key] && !all->at[i].own &&
             hf_pred_below(&c->match, end) > hf_pred_below(&c->match, first)) {

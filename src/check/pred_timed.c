@@ -447,6 +447,7 @@ static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o)
 {
     const hf_pred_condition *c = &p->conditions.at[o->condition];
+    bool unclear = false;
 
     if (!hf_pred_sort_rows(p, &o->q)) {
         hf_graph_note(p->g, HF_TWO_VERSIONS, o->op, HF_NONE, HF_NONE, HF_NONE);
@@ -454,6 +455,10 @@ void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o)
     }
     if (!o->aggregate && o->q.has_result_set)
         judge_rows(p, o);
+    else if (!o->fresh)
+        (void)own_difference(p, o, &unclear);
+    if (unclear)
+        hf_pred_unclear(p, o, false, c->why);
     if (!o->aggregate)
         take_rows(p, o);
     link(p, o, c->chain[o->all]);

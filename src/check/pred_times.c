@@ -155,6 +155,7 @@ uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n)
     bool single =
         level->shape != HF_SHAPE_OTV && level->axiom != HF_AXIOM_EARLIER_READ;
     uint64_t *session = HF_NEW_ZEROED(uint64_t, (size_t)h->n_sessions + 1);
+    uint64_t *last = HF_NEW_ZEROED(uint64_t, (size_t)h->n_sessions + 1);
     hf_sortable *all =
         hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(*all)));
     uint32_t *order = NULL, n = 0;
@@ -169,6 +170,11 @@ uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n)
                at < UINT64_MAX / 2;
         if (fine)
             all[n++] = (hf_sortable){2 * at + !installs(g, t), t};
+        /* a reader stands behind the commit of its time: nobody of its session
+         * may stand before it that comes later */
+        fine = fine && all[n - 1].key >= last[h->txn_session[t]];
+        if (fine)
+            last[h->txn_session[t]] = all[n - 1].key;
     }
     if (fine) {
         hf_sort(all, n);
@@ -185,6 +191,7 @@ uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n)
     }
     hf_free(all);
     hf_free(session);
+    hf_free(last);
     *ret_n = n;
     return order;
 }
