@@ -5,17 +5,9 @@
 #include "check/graph_engine.h"
 #include "check/replay_engine.h"
 
-static bool has_predicates(const hf_history *h)
-{
-    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
-        if (hf_op_has_predicate(hf_op_kind_of(h, o)))
-            return true;
-    return false;
-}
-
 static bool has_items_only(const hf_history *h)
 {
-    return !has_predicates(h);
+    return !hf_has_predicates(h);
 }
 
 /* Its invalid speaks of one order only. */
@@ -31,7 +23,7 @@ static const hf_engine engines[] = {
      hf_graph_check, has_items_only},
     {"certificate",
      "the same with predicates: version orders and version sets are recorded",
-     hf_certificate_engine, has_predicates},
+     hf_certificate_engine, hf_has_predicates},
     {"replay",
      "the expected order of transactions, executed: serial order, commits",
      hf_replay_check, only_if_asked},

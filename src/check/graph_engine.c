@@ -487,15 +487,6 @@ static bool accept_times(engine *e)
     return order != NULL;
 }
 
-/* Are there predicate operations to be judged? */
-static bool has_predicates(const hf_history *h)
-{
-    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
-        if (hf_op_has_predicate(hf_op_kind_of(h, o)))
-            return true;
-    return false;
-}
-
 /* A transaction of unknown outcome may change what a predicate depends on: if
  * there are cycles, only those count that are there with or without it. */
 static bool judge_with_doubt(engine *e)
@@ -522,7 +513,7 @@ static void judge(engine *e)
 {
     hf_graph *g = &e->g;
 
-    g->predicates = g->predicates && has_predicates(g->h);
+    g->predicates = g->predicates && hf_has_predicates(g->h);
     if (!hf_graph_build_facts(g))
         return;
     if (g->level->shape != HF_SHAPE_SNAPSHOT && !g->predicates &&

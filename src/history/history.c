@@ -59,6 +59,14 @@ bool hf_op_interval(const hf_history *h, hf_txn_id t, hf_op_id op,
     return true;
 }
 
+bool hf_has_predicates(const hf_history *h)
+{
+    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
+        if (hf_op_has_predicate(hf_op_kind_of(h, o)))
+            return true;
+    return false;
+}
+
 hf_str hf_string(const hf_history *h, hf_string_id id)
 {
     if (id == HF_NONE)

@@ -222,6 +222,9 @@ static inline int64_t hf_txn_label(const hf_history *h, hf_txn_id t)
     return h->txn_label ? h->txn_label[t] : (int64_t)t + 1;
 }
 
+/* Is there a predicate operation or an aggregate? */
+bool hf_has_predicates(const hf_history *h);
+
 hf_str hf_string(const hf_history *h, hf_string_id id);
 
 /* A value as a scalar (for a HF_LIST only the type is set). */
