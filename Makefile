@@ -5,7 +5,7 @@ MESON_FLAGS ?=
 PROGRAM = $(BUILD)/holdfast
 
 .PHONY: all deps demo test check-fast bench lint asan fuzz soak live corpora \
-        compare-elle install clean docs format
+        compare-elle compare-corpora install clean docs format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -52,6 +52,10 @@ compare-elle: deps all
 	@$(BUILD)/tests/elle_verdicts tests/data/elle-verdicts.tsv \
 	    $(or $(DIR),../shared/corpora) \
 	    $(or $(DIR),../shared/corpora)/INDEX.tsv
+
+compare-corpora: deps all
+	@$(BUILD)/tests/corpus_verdicts $(or $(DIR),../shared/corpora) \
+	    tests/data/corpora-remarks.tsv $(ENGINE)
 
 docs: all
 	@scripts/generate-docs $(PROGRAM)

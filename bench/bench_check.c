@@ -39,6 +39,7 @@
 #include "formats/format.h"
 #include "history/certificate.h"
 #include "history/promises.h"
+#include "times.h"
 #include "verify/verify.h"
 #include "workload/generate.h"
 
@@ -62,44 +63,6 @@ static const char *path_of(const char *name)
 
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
     return path;
-}
-
-/* ---- times --------------------------------------------------------------- */
-
-/* The times of the rounds of one thing, in seconds. */
-typedef struct times {
-    unsigned n;
-    double at[ROUNDS];
-} times;
-
-/* Keeps them in order. */
-static void add_time(times *t, double seconds)
-{
-    unsigned i = t->n++;
-
-    for (; i > 0 && t->at[i - 1] > seconds; i--)
-        t->at[i] = t->at[i - 1];
-    t->at[i] = seconds;
-}
-
-static double best(const times *t)
-{
-    return t->at[0];
-}
-
-static double median(const times *t)
-{
-    return t->at[t->n / 2];
-}
-
-static double cpu_seconds(void)
-{
-    return (double)hf_clock_cpu_ns() / 1e9;
-}
-
-static double wall_seconds(void)
-{
-    return (double)hf_clock_ns() / 1e9;
 }
 
 /* ---- printing ------------------------------------------------------------ */
@@ -131,11 +94,11 @@ static void print_ratio(const char *what, const times *a, const times *b,
     char aside[80];
 
     (void)snprintf(aside, sizeof(aside), "(median %.3f; %.3f s to %.3f s)",
-                   median(a) / median(b), best(a), best(b));
+                   median_time(a) / median_time(b), best_time(a), best_time(b));
     if (goal > 0)
-        print_goal(what, best(a) / best(b), goal);
+        print_goal(what, best_time(a) / best_time(b), goal);
     else
-        print_figure(what, best(a) / best(b), aside);
+        print_figure(what, best_time(a) / best_time(b), aside);
     if (goal > 0)
         printf("%-46s %8s  %s\n", "", "", aside);
 }
@@ -410,29 +373,13 @@ static void bench_broken(uint64_t transactions)
 
 /* ---- lists --------------------------------------------------------------- */
 
-static double cpu_of(const struct rusage *used)
-{
-    return (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
-           (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1e6;
-}
-
-/* CPU seconds of `wc -lw FILE`. */
 static double wc_file(const char *path)
 {
-    struct rusage used;
-    int status;
-    pid_t child = fork();
+    double seconds = wc_seconds(path);
 
-    if (child == 0) {
-        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-        (void)dup2(null, 1);
-        execlp("wc", "wc", "-lw", path, (char *)NULL);
-        _exit(127);
-    }
-    if (child < 0 || wait4(child, &status, 0, &used) < 0 || status != 0)
+    if (seconds < 0)
         die("wc", NULL);
-    return cpu_of(&used);
+    return seconds;
 }
 
 static hf_history *load(const char *path)
@@ -517,8 +464,8 @@ static void bench_hundred_thousand(void)
         expect_not_invalid(r);
         hf_result_free(r);
     }
-    print_goal("100,000 transactions, item mix, seconds", best(&t), 0.1);
-    print_goal("100,000 transactions, lists, seconds", best(&a), 0.1);
+    print_goal("100,000 transactions, item mix, seconds", best_time(&t), 0.1);
+    print_goal("100,000 transactions, lists, seconds", best_time(&a), 0.1);
     hf_history_free(items);
     hf_history_free(appends);
 }
@@ -547,7 +494,7 @@ static grown check_big(void)
 
     for (int round = 0; round < FEW_ROUNDS; round++)
         add_time(&t, time_check(h, HF_SERIALIZABLE, HF_VALID));
-    g.seconds = best(&t);
+    g.seconds = best_time(&t);
     (void)getrusage(RUSAGE_SELF, &used);
     g.gibibytes = (double)used.ru_maxrss / (1024 * 1024);
     return g;

@@ -19,6 +19,7 @@
 #include "base/budget.h"
 #include "base/mem.h"
 #include "formats/format.h"
+#include "times.h"
 #include "workload/generate.h"
 
 #define ROUNDS 7
@@ -60,24 +61,13 @@ static double sum_file(const char *path)
     return (double)(hf_clock_cpu_ns() - begin) / 1e9;
 }
 
-/* CPU seconds of `wc -lw FILE`. */
 static double wc_file(const char *path)
 {
-    struct rusage used;
-    int status;
-    pid_t child = fork();
+    double seconds = wc_seconds(path);
 
-    if (child == 0) {
-        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-        (void)dup2(null, 1);
-        execlp("wc", "wc", "-lw", path, (char *)NULL);
-        _exit(127);
-    }
-    if (wait4(child, &status, 0, &used) < 0 || status != 0)
+    if (seconds < 0)
         die("wc", NULL);
-    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+    return seconds;
 }
 
 static double load_file(const char *path, uint32_t *ret_ops, size_t *ret_bytes)

@@ -9,6 +9,9 @@
  *              (naive.c), on the same history; and against the
  *              same with each test done once
  *   doubling   the cost of twice the history; --large goes on to 160,000
+ *   ranges     as many different conditions as rows, each for nearly all of
+ *              them: 10,000 of both, and 20,000; counts at serializable and
+ *              at snapshot isolation
  *   replay     the engine "replay" on a million transactions of the item mix
  *              against loading the same history from the binary form; and on
  *              100,000 transactions of the predicate mix against as many of
@@ -37,6 +40,7 @@
 #include "history/certificate.h"
 #include "history/promises.h"
 #include "naive.h"
+#include "times.h"
 #include "workload/generate.h"
 
 #define ROUNDS 5
@@ -53,40 +57,11 @@ static void die(const char *what, const char *more)
 
 /* ---- times --------------------------------------------------------------- */
 
-typedef struct times {
-    unsigned n;
-    double at[ROUNDS]; /* ascending */
-} times;
-
-static void add_time(times *t, double seconds)
-{
-    unsigned i = t->n++;
-
-    for (; i > 0 && t->at[i - 1] > seconds; i--)
-        t->at[i] = t->at[i - 1];
-    t->at[i] = seconds;
-}
-
-static double best(const times *t)
-{
-    return t->at[0];
-}
-
-static double median(const times *t)
-{
-    return t->at[t->n / 2];
-}
-
-static double cpu_seconds(void)
-{
-    return (double)hf_clock_cpu_ns() / 1e9;
-}
-
 /* A ratio and its goal (0: none); up: the goal is the least, else the most. */
 static void print_ratio(const char *what, const times *a, const times *b,
                         double goal, bool up)
 {
-    double ratio = best(a) / best(b);
+    double ratio = best_time(a) / best_time(b);
     double excess = up ? goal / ratio : ratio / goal;
     const char *word = "reached";
 
@@ -99,7 +74,7 @@ static void print_ratio(const char *what, const times *a, const times *b,
         printf("  (goal at %s %g: %s)", up ? "least" : "most", goal, word);
     printf("\n");
     printf("%-46s %8s  (median %.3f; %.4f s to %.4f s)\n", "", "",
-           median(a) / median(b), best(a), best(b));
+           median_time(a) / median_time(b), best_time(a), best_time(b));
     (void)fflush(stdout);
 }
 
@@ -176,20 +151,26 @@ static double time_check(const hf_engine *engine, const hf_history *h)
 }
 
 /* The engine alone: the naive loop looks at no promises either. */
-static double time_engine(const hf_engine *engine, const hf_history *h)
+static double time_level(const hf_engine *engine, const hf_history *h,
+                         hf_level level)
 {
     double begin = cpu_seconds(), seconds;
     hf_check_options options = {.threads = 1};
     hf_result *r = NULL;
     hf_error err;
 
-    if (engine->check(h, HF_SERIALIZABLE, &options, NULL, &r, &err) != HF_OK)
+    if (engine->check(h, level, &options, NULL, &r, &err) != HF_OK)
         die(engine->name, err.text);
     seconds = cpu_seconds() - begin;
     if (r->verdict != HF_VALID)
         die(engine->name, r->reason ? r->reason : "not valid");
     hf_result_free(r);
     return seconds;
+}
+
+static double time_engine(const hf_engine *engine, const hf_history *h)
+{
+    return time_level(engine, h, HF_SERIALIZABLE);
 }
 
 typedef double (*timer)(const hf_engine *engine, const hf_history *h);
@@ -271,14 +252,93 @@ static void bench_doubling(const hf_engine *engine, unsigned n_sizes)
 
         printf("doubling: %u committed, %u operations: %.4f s (%.0f ns an "
                "operation)\n",
-               count_committed(h[i]), h[i]->n_ops, best(&t[i]),
-               best(&t[i]) * 1e9 / h[i]->n_ops);
+               count_committed(h[i]), h[i]->n_ops, best_time(&t[i]),
+               best_time(&t[i]) * 1e9 / h[i]->n_ops);
         (void)snprintf(what, sizeof(what), "doubling to %u transactions",
                        2500u << i);
         if (i > 0)
             print_ratio(what, &t[i], &t[i - 1], 2.4, false);
         hf_history_free(h[i]);
     }
+}
+
+/* ---- ranges -------------------------------------------------------------- */
+
+static void count_range(hf_builder *b, uint32_t n, uint32_t i)
+{
+    hf_txn_id t = hf_builder_txn(b, hf_builder_session_number(b, 0));
+    char text[40];
+    hf_scalar column = {HF_TEXT, 0, "c1", 2};
+    int length = snprintf(text, sizeof(text), "c1 >= %u", i % (n / 10));
+    hf_predicate_in p = {.table = {HF_TEXT, 0, "t", 1},
+                         .columns = &column,
+                         .n_columns = 1,
+                         .has_result_set = true};
+
+    if (i >= n / 10) /* to the last value and beyond */
+        length = snprintf(text, sizeof(text), "c1 BETWEEN %u AND %u",
+                          i % (n / 10), n + i);
+    p.condition = (hf_scalar){HF_TEXT, 0, text, (size_t)length};
+    p.result = (hf_scalar){.type = HF_INT, .number = n - i % (n / 10)};
+    p.snapshot = (hf_scalar){.type = HF_INT, .number = n + i};
+    (void)hf_builder_predicate(b, t, HF_OP_COUNT_ROWS, &p);
+    hf_builder_timestamps(b, t, n + i, n + i + 1);
+}
+
+/* n rows, inserted one by one; then n transactions that each count what has
+ * at least some value, no two of them with the same condition. */
+static hf_history *wide_ranges(uint32_t n)
+{
+    hf_builder *b = hf_builder_new();
+    hf_string_id table = hf_builder_string(b, "t", 1);
+    hf_history *h = NULL;
+    hf_error err;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_txn_id t = hf_builder_txn(b, hf_builder_session_number(b, 0));
+        hf_key_id key = hf_builder_key_row(
+            b, table, (hf_scalar){.type = HF_INT, .number = i});
+        char text[32];
+        int length = snprintf(text, sizeof(text), "{\"c1\":%u}", i);
+        hf_scalar row = {HF_ROW, 0, text, (size_t)length};
+
+        (void)hf_builder_op(b, t, HF_OP_INSERT, key,
+                            hf_builder_value(b, key, row));
+        hf_builder_order(b, key, t);
+        hf_builder_timestamps(b, t, i, i + 1);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        count_range(b, n, i);
+    if (hf_builder_finish(b, &h, &err) != HF_OK)
+        die("build", err.text);
+    return h;
+}
+
+static double time_snapshots(const hf_engine *engine, const hf_history *h)
+{
+    return time_level(engine, h, HF_SNAPSHOT_ISOLATION);
+}
+
+static void bench_ranges(const hf_engine *engine)
+{
+    hf_history *h[2] = {wide_ranges(10000), wide_ranges(20000)};
+    times serial[2] = {{0}}, snapshot[2] = {{0}};
+
+    for (int round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < 2; i++) {
+            add_time(&serial[i], time_engine(engine, h[i]));
+            add_time(&snapshot[i], time_snapshots(engine, h[i]));
+        }
+    for (unsigned i = 0; i < 2; i++)
+        printf("ranges: %u different wide ranges, as many rows: %.3f s at "
+               "serializable, %.3f s at snapshot isolation\n",
+               10000u << i, best_time(&serial[i]), best_time(&snapshot[i]));
+    print_ratio("twice as many ranges and rows", &serial[1], &serial[0], 0,
+                true);
+    print_ratio("the same at snapshot isolation", &snapshot[1], &snapshot[0], 0,
+                true);
+    hf_history_free(h[0]);
+    hf_history_free(h[1]);
 }
 
 /* ---- replay -------------------------------------------------------------- */
@@ -373,6 +433,7 @@ int main(int argc, char **argv)
     if (certificate) {
         bench_wall(certificate);
         bench_doubling(certificate, large ? MOST_SIZES : 4);
+        bench_ranges(certificate);
     }
     if (replay) {
         bench_replay_load(replay);

@@ -107,6 +107,7 @@ typedef enum hf_op_kind {
     HF_OP_COMMIT,
     HF_OP_ABORT,
     HF_OP_SQL, /* extra: text, parameters, result rows */
+    HF_OP_AVG, /* an aggregate, as HF_OP_SUM */
     HF_OP_KIND_COUNT
 } hf_op_kind;
 

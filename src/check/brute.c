@@ -7,7 +7,8 @@
  *
  * An invalid history is explained by, in this order, operations that show an
  * anomaly without a cycle; a cycle of edges that every world has; or, where
- * neither is there, transactions that are invalid by themselves.
+ * neither is there, transactions that are invalid by themselves.  With mixed
+ * levels cycles are not looked for.
  *
  * Version sets that were recorded as snapshots are written out first; the
  * rest of the engine knows nothing of snapshots.
@@ -47,18 +48,28 @@ static bool has_snapshots(const hf_history *h)
 
 /* ---- cores -------------------------------------------------------------- */
 
+/* What is asked. */
+typedef struct question {
+    const hf_history *h;
+    hf_level level;
+    bool mixed;
+    hf_budget *budget;
+} question;
+
 /* Is the history restricted to the kept transactions invalid?  False as well
  * if the budget ran out. */
-static bool is_invalid_core(const hf_history *h, const uint8_t *kept,
-                            hf_level level, hf_budget *budget, uint64_t *worlds)
+static bool is_invalid_core(const question *q, const uint8_t *kept,
+                            uint64_t *worlds)
 {
+    hf_brute_levels levels;
     hf_brute_case c;
     hf_brute_search s;
     bool invalid;
 
-    if (hf_brute_case_init(&c, h, kept, NULL) != HF_OK)
+    if (hf_brute_case_init(&c, q->h, kept, NULL) != HF_OK)
         return false;
-    hf_brute_search_init(&s, &c, level, budget);
+    levels = hf_brute_levels_of(&c, q->level, q->mixed);
+    hf_brute_search_init(&s, &c, &levels, q->budget);
     invalid = !hf_brute_search_run(&s) && !s.spent;
     *worlds += s.worlds;
     hf_brute_search_release(&s);
@@ -66,9 +77,9 @@ static bool is_invalid_core(const hf_history *h, const uint8_t *kept,
     return invalid;
 }
 
-bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      hf_level level, hf_budget *budget)
+static bool is_core(question q, const hf_txn_id *txns, uint32_t n)
 {
+    const hf_history *h = q.h;
     uint8_t *kept;
     hf_history *plain;
     uint64_t worlds = 0;
@@ -80,32 +91,46 @@ bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
     plain = has_snapshots(h) ? hf_snapshots_expand(h) : NULL;
     for (uint32_t i = 0; i < n; i++)
         kept[txns[i]] = 1;
-    invalid = is_invalid_core(plain ? plain : h, kept, level, budget, &worlds);
+    q.h = plain ? plain : h;
+    invalid = is_invalid_core(&q, kept, &worlds);
     hf_snapshots_collapse(plain);
     hf_free(kept);
     return invalid;
 }
 
+bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
+                      hf_level level, hf_budget *budget)
+{
+    return is_core((question){h, level, false, budget}, txns, n);
+}
+
+bool hf_brute_is_mixed_core(const hf_history *h, const hf_txn_id *txns,
+                            uint32_t n, hf_level level, hf_budget *budget)
+{
+    return is_core((question){h, level, true, budget}, txns, n);
+}
+
 /* Leaves out one transaction after the other as long as the rest is invalid.
  * If the budget runs out the core is larger than it need be. */
-static void core_witness(const hf_history *h, hf_level level, hf_budget *budget,
-                         hf_result *r)
+static void core_witness(const question *q, hf_result *r)
 {
+    const hf_history *h = q->h;
     uint8_t *kept = HF_NEW_ARRAY(uint8_t, h->n_txns + 1u);
     hf_witness *w = &r->witness;
 
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         kept[t] = h->txn_outcome[t] != HF_ABORTED;
-    if (!is_invalid_core(h, kept, level, budget, &r->worlds))
+    if (!is_invalid_core(q, kept, &r->worlds))
         memset(kept, 1, h->n_txns); /* aborted ones are needed */
     for (hf_txn_id t = h->n_txns; t-- > 0;) {
-        if (!kept[t] || hf_budget_spent(budget))
+        if (!kept[t] || hf_budget_spent(q->budget))
             continue;
         kept[t] = 0;
-        if (!is_invalid_core(h, kept, level, budget, &r->worlds))
+        if (!is_invalid_core(q, kept, &r->worlds))
             kept[t] = 1;
     }
     w->kind = HF_WITNESS_CORE;
+    w->mixed = q->mixed;
     w->anomaly = HF_NO_ORDER;
     w->order =
         hf_arena_get(&r->arena, hf_array_size(h->n_txns, sizeof(*w->order)));
@@ -117,19 +142,20 @@ static void core_witness(const hf_history *h, hf_level level, hf_budget *budget,
 
 /* ---- verdicts ----------------------------------------------------------- */
 
-static void explain_invalid(const hf_brute_case *c, hf_level level,
-                            hf_budget *budget, hf_result *r)
+static void explain_invalid(const hf_brute_case *c,
+                            const hf_brute_levels *levels, const question *q,
+                            hf_result *r)
 {
-    const hf_level_info *info = hf_level_get(level);
     hf_brute_findings found = {0};
 
     r->verdict = HF_INVALID;
-    hf_brute_find_operations(c, info, &r->arena, &found);
-    hf_brute_find_cycles(c, info, budget, &r->arena, &found);
+    hf_brute_find_operations(c, levels, &r->arena, &found);
+    if (!levels->mixed)
+        hf_brute_find_cycles(c, levels->all, q->budget, &r->arena, &found);
     if (found.n == 0) {
         hf_finding core = {.anomaly = HF_NO_ORDER};
 
-        core_witness(c->h, level, budget, r);
+        core_witness(q, r);
         core.witness = r->witness;
         hf_vec_push(&found, core);
     }
@@ -141,27 +167,27 @@ static void explain_invalid(const hf_brute_case *c, hf_level level,
     hf_vec_release(&found);
 }
 
-static void judge(const hf_brute_case *c, hf_level level, hf_budget *budget,
-                  hf_result *r)
+static void judge(const hf_brute_case *c, const question *q, hf_result *r)
 {
     const char *undecided = c->undecided;
+    hf_brute_levels levels = hf_brute_levels_of(c, q->level, q->mixed);
     hf_brute_search s;
     bool found;
 
-    if (!undecided && level != HF_READ_UNCOMMITTED)
+    if (!undecided && levels.readers)
         undecided = c->undecided_reads;
-    hf_brute_search_init(&s, c, level, budget);
+    hf_brute_search_init(&s, c, &levels, q->budget);
     found = hf_brute_search_run(&s);
     r->worlds = s.worlds;
     if (s.spent) {
-        set_reason(r, hf_budget_reason(budget));
+        set_reason(r, hf_budget_reason(q->budget));
     } else if (found && undecided) {
         set_reason(r, undecided);
     } else if (found) {
         r->verdict = HF_VALID;
-        hf_brute_witness_valid(c, &s.world, r);
+        hf_brute_witness_valid(c, &s.world, &levels, r);
     } else {
-        explain_invalid(c, level, budget, r);
+        explain_invalid(c, &levels, q, r);
     }
     hf_brute_search_release(&s);
 }
@@ -187,7 +213,7 @@ static hf_status check_plain(const hf_history *h,
 
     if (st != HF_OK)
         return st;
-    judge(&c, r->level, budget, r);
+    judge(&c, &(question){h, r->level, r->mixed, budget}, r);
     if (options && options->assume && r->verdict == HF_VALID) {
         set_reason(r, "engine brute knows nothing of assumptions");
         r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
@@ -205,6 +231,7 @@ hf_status hf_brute_check(const hf_history *h, hf_level level,
     hf_result *r = hf_result_new(level, "brute");
     hf_status st = HF_OK;
 
+    r->mixed = options && options->mixed;
     if (n > HF_BRUTE_NODES) {
         too_many(r, n);
     } else {

@@ -12,6 +12,7 @@
  *   brute_world.c      enumerates the worlds of a case
  *   brute_edges.c      the relations of a world
  *   brute_levels.c     does a level's definition hold in a world?
+ *   brute_mixed.c      the same, each transaction judged by its own level
  *   brute_certain.c    edges that are there in every world
  *   brute_findings.c   anomalies without a cycle
  *   brute_cycles.c     cycles of certain edges
@@ -225,9 +226,20 @@ bool hf_brute_column(hf_scalar row, hf_str name, hf_scalar *ret_value);
 
 /* ---- worlds ------------------------------------------------------------- */
 
+/* Who is judged by what. */
+typedef struct hf_brute_levels {
+    const hf_level_info *all; /* not mixed: all; mixed: those that name none */
+    bool mixed;
+    const hf_level_info *own[HF_BRUTE_NODES];
+    uint8_t readers; /* nodes whose reads matter: not at read-uncommitted */
+} hf_brute_levels;
+
+hf_brute_levels hf_brute_levels_of(const hf_brute_case *c, hf_level level,
+                                   bool mixed);
+
 typedef struct hf_brute_search {
     const hf_brute_case *c;
-    const hf_level_info *level;
+    const hf_brute_levels *levels;
     hf_budget *budget;
     uint64_t worlds;      /* complete orders tried */
     bool spent;           /* the budget ran out: the answer means nothing */
@@ -239,7 +251,7 @@ typedef struct hf_brute_search {
 } hf_brute_search;
 
 void hf_brute_search_init(hf_brute_search *s, const hf_brute_case *c,
-                          hf_level level, hf_budget *budget);
+                          const hf_brute_levels *levels, hf_budget *budget);
 void hf_brute_search_release(hf_brute_search *s);
 /* True: s->world is a valid world.  False: there is none, or s->spent. */
 bool hf_brute_search_run(hf_brute_search *s);
@@ -251,9 +263,9 @@ void hf_brute_world_begin(const hf_brute_case *c, hf_brute_world *w);
 /* Read r takes the version of w->source[r]. */
 void hf_brute_world_read(const hf_brute_case *c, hf_brute_world *w, uint32_t r);
 /* The sources of all list reads, as the order implies them; false if a list
- * contradicts the order.  reads_matter: false at read-uncommitted. */
+ * contradicts the order.  The reads of others than `readers` have none. */
 bool hf_brute_world_lists(const hf_brute_case *c, hf_brute_world *w,
-                          bool reads_matter);
+                          uint8_t readers);
 /* Does version `x` of the key of r differ from the version before it (in the
  * order of w) in satisfying the condition of r? */
 bool hf_brute_changes(const hf_brute_case *c, const hf_brute_world *w,
@@ -262,23 +274,44 @@ bool hf_brute_changes(const hf_brute_case *c, const hf_brute_world *w,
 /* The level's definition, for the reads of w that have a source. */
 bool hf_brute_holds(const hf_brute_case *c, const hf_brute_world *w,
                     const hf_level_info *level);
+/* The same, each transaction by its own. */
+bool hf_brute_mixed_holds(const hf_brute_case *c, const hf_brute_world *w,
+                          const hf_brute_levels *levels);
+/* Where t, in a valid world, may start: directly before the commit that is at
+ * this place of the order. */
+int hf_brute_mixed_start(const hf_brute_world *w, const hf_brute_levels *levels,
+                         unsigned t);
+
+/* The parts of both.  Visibility conditions: t2 -> t3, by these edges (pwr
+ * among wr). */
+hf_relation hf_brute_visible(const hf_brute_world *w, unsigned axiom,
+                             hf_relation so, hf_relation wr);
+/* If one of `nodes` reads x from t1, another t2 writes x, and t2 is visible to
+ * it, then t2 comes before t1. */
+bool hf_brute_axiom_holds(const hf_brute_case *c, const hf_brute_world *w,
+                          unsigned axiom, hf_relation visible, uint8_t nodes);
+/* INT, of these nodes. */
+bool hf_brute_internal_holds(const hf_brute_case *c, const hf_brute_world *w,
+                             uint8_t nodes);
+/* Every pair of the relation stands in this order in the world. */
+bool hf_brute_in_order(const hf_brute_world *w, hf_relation r);
 
 /* ---- witnesses and findings --------------------------------------------- */
 
 /* Fills the verdict's witness from a valid world. */
 void hf_brute_witness_valid(const hf_brute_case *c, const hf_brute_world *w,
-                            hf_result *result);
+                            const hf_brute_levels *levels, hf_result *result);
 
 typedef HF_VEC(hf_finding) hf_brute_findings;
 
-/* Nodes that happened in every world that is not refused because of an
- * aborted read (at a level that allows those: the committed ones). */
-uint8_t hf_brute_sure(const hf_brute_case *c, const hf_level_info *level);
+/* Nodes that happened in every world that is not refused because one of the
+ * `readers` read an aborted transaction. */
+uint8_t hf_brute_sure(const hf_brute_case *c, uint8_t readers);
 
 /* Appends what is certain and forbidden at the level; the arrays are taken
  * from the arena. */
 void hf_brute_find_operations(const hf_brute_case *c,
-                              const hf_level_info *level, hf_arena *arena,
+                              const hf_brute_levels *levels, hf_arena *arena,
                               hf_brute_findings *findings);
 void hf_brute_find_cycles(const hf_brute_case *c, const hf_level_info *level,
                           hf_budget *budget, hf_arena *arena,
@@ -298,5 +331,8 @@ void hf_brute_certain_edges(const hf_brute_case *c, const hf_level_info *level,
  * themselves?  False as well if the budget ran out. */
 bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
                       hf_level level, hf_budget *budget);
+/* The same, each by its own level. */
+bool hf_brute_is_mixed_core(const hf_history *h, const hf_txn_id *txns,
+                            uint32_t n, hf_level level, hf_budget *budget);
 
 #endif

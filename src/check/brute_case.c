@@ -293,9 +293,13 @@ static void find_duplicate_writes(hf_brute_case *c)
 /* ---- reads -------------------------------------------------------------- */
 
 /* Fills sources and candidates; false if a transaction that is not kept may
- * be the source, so that nothing is known about this read. */
+ * be the source, so that nothing is known about this read.  An increment by
+ * nothing writes what it read, but did not read that: it only makes the value
+ * one of several, so that no single operation shows where it came from. */
 static bool find_candidates(const hf_brute_case *c, hf_brute_read *r)
 {
+    bool again = false;
+
     r->n_candidates = 0;
     r->only_write = HF_NONE;
     r->sources = 0;
@@ -303,6 +307,7 @@ static bool find_candidates(const hf_brute_case *c, hf_brute_read *r)
          i = c->writes.at[i].next_equal) {
         const hf_brute_write *w = &c->writes.at[i];
 
+        again |= w->op == r->op;
         if (w->append || w->op == r->op ||
             (r->writer != HF_NONE && r->writer != w->txn))
             continue;
@@ -319,6 +324,7 @@ static bool find_candidates(const hf_brute_case *c, hf_brute_read *r)
         r->only_write = HF_NONE;
         r->sources |= (uint16_t)(1u << HF_BRUTE_INITIAL);
     }
+    r->n_candidates += again && r->n_candidates > 0;
     if (r->n_candidates > 1)
         r->only_write = HF_NONE;
     return true;

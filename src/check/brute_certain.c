@@ -25,19 +25,17 @@ static bool in(uint8_t set, unsigned node)
     return node < HF_BRUTE_NODES && (set >> node & 1u);
 }
 
-uint8_t hf_brute_sure(const hf_brute_case *c, const hf_level_info *level)
+uint8_t hf_brute_sure(const hf_brute_case *c, uint8_t readers)
 {
     uint8_t all = (uint8_t)((1u << c->n_nodes) - 1), before;
     uint8_t sure = (uint8_t)(all & ~c->maybe);
 
-    if (level->shape == HF_SHAPE_WW)
-        return sure;
     do {
         before = sure;
         for (size_t i = 0; i < c->reads.n; i++) {
             const hf_brute_read *r = &c->reads.at[i];
 
-            if (in(sure, r->node) && r->only_write != HF_NONE &&
+            if (in(sure & readers, r->node) && r->only_write != HF_NONE &&
                 c->writes.at[r->only_write].node != HF_BRUTE_UNSET)
                 sure |= (uint8_t)(1u << c->writes.at[r->only_write].node);
         }
@@ -295,7 +293,7 @@ void hf_brute_certain_edges(const hf_brute_case *c, const hf_level_info *level,
     builder b = {.c = c, .out = ret};
 
     memset(ret, 0, sizeof(*ret));
-    ret->sure = hf_brute_sure(c, level);
+    ret->sure = hf_brute_sure(c, level->shape == HF_SHAPE_WW ? 0 : UINT8_MAX);
     b.before = HF_NEW_ZEROED(hf_relation, c->h->n_keys + 1u);
     add_orders(&b);
     add_version_orders(&b, level);

@@ -202,7 +202,7 @@ static bool list_source(const sequence *s, const hf_brute_read *r,
 }
 
 bool hf_brute_world_lists(const hf_brute_case *c, hf_brute_world *w,
-                          bool reads_matter)
+                          uint8_t readers)
 {
     if (c->n_appended == 0)
         return true;
@@ -211,8 +211,10 @@ bool hf_brute_world_lists(const hf_brute_case *c, hf_brute_world *w,
         sequence s = {.c = c, .w = w, .key = r->key};
 
         if (r->list && ((w->committed >> r->node) & 1u) &&
-            !list_source(&s, r, reads_matter, &w->source[i]))
+            !list_source(&s, r, readers >> r->node & 1u, &w->source[i]))
             return false;
+        if (r->list && !(readers >> r->node & 1u))
+            w->source[i] = HF_BRUTE_UNSET;
     }
     return true;
 }

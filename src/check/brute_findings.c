@@ -13,21 +13,33 @@
 
 typedef struct finder {
     const hf_brute_case *c;
-    const hf_level_info *level;
+    const hf_brute_levels *levels;
     hf_arena *arena;
     hf_brute_findings *found;
     uint8_t sure;
 } finder;
 
-static void report(finder *f, hf_anomaly anomaly, unsigned n,
+/* `nodes`: whose anomaly it is; empty: of the whole history. */
+static bool is_forbidden(const finder *f, hf_anomaly anomaly, unsigned nodes)
+{
+    if (nodes == 0)
+        return hf_level_forbids(f->levels->all->level, anomaly);
+    for (unsigned i = 0; i < f->c->n_nodes; i++)
+        if ((nodes >> i & 1u) &&
+            !hf_level_forbids(f->levels->own[i]->level, anomaly))
+            return false;
+    return true;
+}
+
+static void report(finder *f, hf_anomaly anomaly, unsigned nodes, unsigned n,
                    const hf_op_id *ops)
 {
-    hf_finding finding = {
-        .anomaly = anomaly,
-        .witness = {.kind = HF_WITNESS_OPERATIONS, .anomaly = anomaly}};
+    hf_finding finding = {.anomaly = anomaly,
+                          .witness = {.kind = HF_WITNESS_OPERATIONS,
+                                      .mixed = f->levels->mixed,
+                                      .anomaly = anomaly}};
 
-    if (!hf_level_forbids(f->level->level, anomaly) ||
-        f->found->n == MAX_FINDINGS)
+    if (!is_forbidden(f, anomaly, nodes) || f->found->n == MAX_FINDINGS)
         return;
     finding.witness.n_ops = n;
     finding.witness.ops = hf_arena_get(f->arena, n * sizeof(*ops));
@@ -74,12 +86,14 @@ static void report_source(finder *f, const hf_brute_read *r,
                           const hf_brute_write *w)
 {
     if (w->node == HF_BRUTE_UNSET) {
-        report(f, HF_G1A, 2, (hf_op_id[]){w->op, r->op});
+        report(f, HF_G1A, 1u << r->node, 2, (hf_op_id[]){w->op, r->op});
     } else if (w->node == r->node) {
         if (w->op >= r->op)
-            report(f, HF_FUTURE_READ, 2, (hf_op_id[]){r->op, w->op});
+            report(f, HF_FUTURE_READ, 1u << r->node, 2,
+                   (hf_op_id[]){r->op, w->op});
     } else if (!w->last && is_committed(f, w->node)) {
-        report(f, HF_G1B, 3, (hf_op_id[]){w->op, overwriting(f, w), r->op});
+        report(f, HF_G1B, 1u << r->node, 3,
+               (hf_op_id[]){w->op, overwriting(f, w), r->op});
     }
 }
 
@@ -97,10 +111,10 @@ static void report_aborted_elements(finder *f, const hf_brute_read *r)
         w = write_at(f, e[i].write);
         if (w->node == HF_BRUTE_UNSET) {
             if (!aborted && i + 1 < r->n_elements)
-                report(f, HF_G1A, 2, (hf_op_id[]){w->op, r->op});
+                report(f, HF_G1A, 1u << r->node, 2, (hf_op_id[]){w->op, r->op});
             aborted = aborted ? aborted : w;
         } else if (aborted && is_committed(f, w->node)) {
-            report(f, HF_DIRTY_UPDATE, 3,
+            report(f, HF_DIRTY_UPDATE, 1u << r->node, 3,
                    (hf_op_id[]){aborted->op, w->op, r->op});
             return;
         }
@@ -135,7 +149,8 @@ static void look_at_repeated(finder *f)
         p = &f->c->reads.at[r->previous];
         if (r->value != p->value && hf_op_reads_item(hf_op_kind_of(h, r->op)) &&
             hf_op_reads_item(hf_op_kind_of(h, p->op)))
-            report(f, HF_NON_REPEATABLE_READ, 2, (hf_op_id[]){p->op, r->op});
+            report(f, HF_NON_REPEATABLE_READ, 1u << r->node, 2,
+                   (hf_op_id[]){p->op, r->op});
     }
 }
 
@@ -173,7 +188,7 @@ static void look_at_phantoms(finder *f)
         if (!r->predicate || !p->predicate || r->item == p->item ||
             !same_condition(f->c->h, r->op, p->op))
             continue;
-        report(f, HF_PHANTOM, 2, (hf_op_id[]){p->op, r->op});
+        report(f, HF_PHANTOM, 1u << r->node, 2, (hf_op_id[]){p->op, r->op});
         last = r->op;
     }
 }
@@ -226,7 +241,7 @@ static void look_at_lost_updates(finder *f)
         if ((told[v] >> r->node & 1u) || p->value != r->value)
             continue; /* two lists may end in one element */
         told[v] |= (uint8_t)(1u << r->node);
-        report(f, HF_LOST_UPDATE, 4,
+        report(f, HF_LOST_UPDATE, 1u << p->node | 1u << r->node, 4,
                (hf_op_id[]){p->op, last_write(f, p->key, p->node), r->op,
                             last_write(f, r->key, r->node)});
     }
@@ -278,7 +293,7 @@ static void look_at_lists(finder *f)
             continue;
         p = longest[r->key] == HF_NONE ? r : &c->reads.at[longest[r->key]];
         if (is_incompatible(f, p, r))
-            report(f, HF_INCOMPATIBLE_ORDER, 2, (hf_op_id[]){p->op, r->op});
+            report(f, HF_INCOMPATIBLE_ORDER, 0, 2, (hf_op_id[]){p->op, r->op});
         else if (p == r || r->n_elements > p->n_elements)
             longest[r->key] = i;
     }
@@ -321,19 +336,19 @@ static void sort_by_rank(hf_brute_findings *found)
 }
 
 void hf_brute_find_operations(const hf_brute_case *c,
-                              const hf_level_info *level, hf_arena *arena,
+                              const hf_brute_levels *levels, hf_arena *arena,
                               hf_brute_findings *findings)
 {
     finder f = {.c = c,
-                .level = level,
+                .levels = levels,
                 .arena = arena,
                 .found = findings,
-                .sure = hf_brute_sure(c, level)};
+                .sure = hf_brute_sure(c, levels->readers)};
 
     for (size_t i = 0; i < c->faults.n; i++)
         if (c->faults.at[i].node == HF_BRUTE_UNSET ||
             is_sure(&f, c->faults.at[i].node))
-            report(&f, c->faults.at[i].anomaly, c->faults.at[i].n_ops,
+            report(&f, c->faults.at[i].anomaly, 0, c->faults.at[i].n_ops,
                    c->faults.at[i].ops);
     look_at_lists(&f);
     look_at_reads(&f);

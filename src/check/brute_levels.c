@@ -58,8 +58,7 @@ hf_relation hf_relation_within(hf_relation a, uint8_t nodes)
     return a;
 }
 
-/* Every pair of the relation stands in this order in the world. */
-static bool is_in_order(const hf_brute_world *w, hf_relation r)
+bool hf_brute_in_order(const hf_brute_world *w, hf_relation r)
 {
     for (unsigned i = 0; i < HF_BRUTE_NODES; i++)
         for (unsigned j = 0; j < HF_BRUTE_NODES; j++)
@@ -128,11 +127,10 @@ static bool is_outdated(const hf_brute_case *c, const hf_brute_world *w,
     return false;
 }
 
-/* The visibility condition of an axiomatic level that is the same for all
- * reads of a transaction: t2 -> t3. */
-static hf_relation visible(const hf_brute_world *w, unsigned axiom)
+/* What is the same for all reads of a transaction. */
+hf_relation hf_brute_visible(const hf_brute_world *w, unsigned axiom,
+                             hf_relation so, hf_relation wr)
 {
-    hf_relation so = w->so, wr = hf_relation_union(w->wr, w->pwr);
     hf_relation wr_so = hf_relation_compose(wr, so), v = {0}, co = {0};
     hf_relation both = hf_relation_union(so, wr);
 
@@ -177,24 +175,21 @@ static void observe(observed *o, const hf_brute_read *r, uint8_t from)
     o->now |= from;
 }
 
-/* If t3 reads x from t1, another t2 writes x, and t2 is visible to t3, then
- * t2 comes before t1. */
-static bool axiom_holds(const hf_brute_case *c, const hf_brute_world *w,
-                        unsigned axiom)
+bool hf_brute_axiom_holds(const hf_brute_case *c, const hf_brute_world *w,
+                          unsigned axiom, hf_relation visible, uint8_t nodes)
 {
-    hf_relation v = visible(w, axiom);
     observed o = {.node = HF_BRUTE_UNSET};
 
     for (uint32_t i = 0; i < c->reads.n; i++) {
         unsigned t3 = c->reads.at[i].node;
         uint8_t earlier;
 
-        if (w->source[i] == HF_BRUTE_UNSET)
+        if (w->source[i] == HF_BRUTE_UNSET || !(nodes >> t3 & 1u))
             continue;
         observe(&o, &c->reads.at[i], w->from[i]);
         earlier = axiom & HF_AXIOM_EARLIER_READ ? o.earlier : 0;
         for (unsigned t2 = 0; t2 < c->n_nodes; t2++)
-            if ((((earlier >> t2) & 1u) || hf_relation_has(&v, t2, t3)) &&
+            if ((((earlier >> t2) & 1u) || hf_relation_has(&visible, t2, t3)) &&
                 is_outdated(c, w, i, t2))
                 return false;
     }
@@ -220,11 +215,12 @@ static bool agree(const hf_brute_case *c, const hf_brute_world *w, uint32_t i,
     return true;
 }
 
-static bool repeated_reads_agree(const hf_brute_case *c,
-                                 const hf_brute_world *w)
+bool hf_brute_internal_holds(const hf_brute_case *c, const hf_brute_world *w,
+                             uint8_t nodes)
 {
     for (uint32_t i = 0; i < c->reads.n; i++) {
-        if (w->source[i] == HF_BRUTE_UNSET)
+        if (w->source[i] == HF_BRUTE_UNSET ||
+            !(nodes >> c->reads.at[i].node & 1u))
             continue;
         for (uint32_t j = c->reads.at[i].previous; j != HF_NONE;
              j = c->reads.at[j].previous) {
@@ -241,12 +237,21 @@ static bool repeated_reads_agree(const hf_brute_case *c,
 
 /* ---- the definitions ---------------------------------------------------- */
 
+static bool axiom_holds(const hf_brute_case *c, const hf_brute_world *w,
+                        unsigned axiom)
+{
+    hf_relation wr = hf_relation_union(w->wr, w->pwr);
+
+    return hf_brute_axiom_holds(
+        c, w, axiom, hf_brute_visible(w, axiom, w->so, wr), UINT8_MAX);
+}
+
 bool hf_brute_holds(const hf_brute_case *c, const hf_brute_world *w,
                     const hf_level_info *level)
 {
     hf_relation W = all_w(w, level), A = all_a(w);
 
-    if (level->internal && !repeated_reads_agree(c, w))
+    if (level->internal && !hf_brute_internal_holds(c, w, UINT8_MAX))
         return false;
     switch (level->shape) {
     case HF_SHAPE_WW:
@@ -254,7 +259,7 @@ bool hf_brute_holds(const hf_brute_case *c, const hf_brute_world *w,
     case HF_SHAPE_W:
         return hf_relation_acyclic(W);
     case HF_SHAPE_AXIOM:
-        return is_in_order(w, W) && axiom_holds(c, w, level->axiom);
+        return hf_brute_in_order(w, W) && axiom_holds(c, w, level->axiom);
     case HF_SHAPE_OTV:
         return hf_relation_acyclic(W) &&
                axiom_holds(c, w, HF_AXIOM_EARLIER_READ);

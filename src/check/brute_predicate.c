@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/ratio.h"
 
 typedef struct context {
     hf_brute_case *c;
@@ -126,21 +127,26 @@ static agreement judge_rows(const context *x)
 
 /* The versions that satisfy the condition, added up. */
 typedef struct total {
-    int64_t matches; /* count(*) */
-    int64_t rows;    /* those whose column is not nil */
-    int64_t sum, min, max;
-    bool odd_condition, no_column, no_integer, overflow;
+    int64_t matches;       /* count(*) */
+    int64_t rows;          /* those whose column is not nil */
+    hf_wide sum, min, max; /* in units of HF_DECIMAL_ONE */
+    bool odd_condition, no_column, no_number, decimal, overflow;
 } total;
 
 static void add_value(total *t, hf_scalar v)
 {
+    hf_wide x;
+
     if (v.type == HF_NIL)
         return;
-    t->no_integer |= v.type != HF_INT;
-    if (!t->no_integer) {
-        t->min = t->rows == 0 || v.number < t->min ? v.number : t->min;
-        t->max = t->rows == 0 || v.number > t->max ? v.number : t->max;
-        t->overflow |= __builtin_add_overflow(t->sum, v.number, &t->sum);
+    t->decimal |= v.type != HF_INT;
+    t->no_number |= !hf_decimal_of(v, &x);
+    if (!t->no_number) {
+        t->min = t->rows == 0 || x < t->min ? x : t->min;
+        t->max = t->rows == 0 || x > t->max ? x : t->max;
+        t->sum += t->overflow ? 0 : x;
+        t->overflow |= t->sum > INT64_MAX * HF_DECIMAL_ONE ||
+                       t->sum < INT64_MIN * HF_DECIMAL_ONE;
     }
     t->rows++;
 }
@@ -182,18 +188,37 @@ static const char *why_unclear(const context *x, const total *t)
 {
     hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
     bool count = kind == HF_OP_COUNT_ROWS;
+    hf_wide result;
 
     if (t->odd_condition)
         return "the condition cannot be evaluated";
     if (t->no_column && !(count && x->p.n_columns == 0))
         return "a row does not have the column";
-    if (t->no_integer && !count)
-        return "not all values are integers";
-    if (t->overflow && kind == HF_OP_SUM)
-        return "the integers overflow";
-    if (x->p.result.type != HF_INT && x->p.result.type != HF_NIL)
-        return "the recorded result is not an integer";
+    if (t->no_number && !count)
+        return "not all values are numbers";
+    if (t->overflow && (kind == HF_OP_SUM || kind == HF_OP_AVG))
+        return "the numbers overflow";
+    if (x->p.result.type != HF_NIL && !hf_decimal_of(x->p.result, &result) &&
+        kind != HF_OP_AVG)
+        return "the recorded result is not a number";
     return NULL;
+}
+
+/* Databases that add up doubles round. */
+#define ROUNDED "decimals may have been rounded"
+
+static agreement judge_average(const context *x, const total *t,
+                               const char **ret_why)
+{
+    hf_ratio_fit fit =
+        hf_ratio_fits(t->sum, (uint64_t)t->rows, HF_DECIMAL_SCALE, x->p.result);
+
+    if (fit == HF_RATIO_YES)
+        return AGREES;
+    if (fit == HF_RATIO_NO && (!t->decimal || x->p.result.type == HF_NIL))
+        return DIFFERS;
+    *ret_why = t->decimal ? ROUNDED : "the result may have been rounded";
+    return UNCLEAR;
 }
 
 /* Is the recorded result what the version set gives?  ret_why is set if that
@@ -201,34 +226,27 @@ static const char *why_unclear(const context *x, const total *t)
 static agreement judge_aggregate(const context *x, const char **ret_why)
 {
     total t = add_up(x);
-    hf_scalar result = x->p.result;
-    int64_t expected;
+    hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
+    hf_wide result = 0, expected = kind == HF_OP_MIN ? t.min : t.max;
+    bool nil = x->p.result.type == HF_NIL, right;
 
     *ret_why = why_unclear(x, &t);
     if (*ret_why)
         return UNCLEAR;
-    switch (hf_op_kind_of(x->c->h, x->op)) {
-    case HF_OP_COUNT_ROWS:
-        expected = x->p.n_columns > 0 ? t.rows : t.matches;
-        return result.type == HF_INT && result.number == expected ? AGREES
-                                                                  : DIFFERS;
-    case HF_OP_SUM:
+    (void)hf_decimal_of(x->p.result, &result);
+    if (kind == HF_OP_COUNT_ROWS)
+        expected = (x->p.n_columns > 0 ? t.rows : t.matches) * HF_DECIMAL_ONE;
+    else if (t.rows == 0) /* nil; a sum may be given as 0 */
+        return nil || (kind == HF_OP_SUM && result == 0) ? AGREES : DIFFERS;
+    if (kind == HF_OP_SUM)
         expected = t.sum;
-        break;
-    case HF_OP_MIN:
-        expected = t.min;
-        break;
-    default:
-        expected = t.max;
-    }
-    if (t.rows == 0) /* nil; a sum may be given as 0 */
-        return result.type == HF_NIL ||
-                       (hf_op_kind_of(x->c->h, x->op) == HF_OP_SUM &&
-                        result.number == 0)
-                   ? AGREES
-                   : DIFFERS;
-    return result.type == HF_INT && result.number == expected ? AGREES
-                                                              : DIFFERS;
+    if (kind == HF_OP_AVG)
+        return judge_average(x, &t, ret_why);
+    right = !nil && result == expected;
+    if (right || nil || kind != HF_OP_SUM || !t.decimal)
+        return right ? AGREES : DIFFERS;
+    *ret_why = ROUNDED;
+    return UNCLEAR;
 }
 
 /* ---- entries ------------------------------------------------------------ */
@@ -371,7 +389,6 @@ static void explain_condition(const context *x, bool reads_only,
 
 static void explain_aggregate(const context *x, const char *why)
 {
-    static const char *const names[] = {"min", "max", "sum", "count"};
     hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
     hf_str column = aggregate_column(x);
     char text[48], condition[64];
@@ -381,7 +398,7 @@ static void explain_aggregate(const context *x, const char *why)
     hf_brute_undecided(x->c, false,
                        "the %s of \"%s\" where \"%s\" of T%lld cannot be "
                        "computed: %s",
-                       names[kind - HF_OP_MIN], text, condition, label_of(x),
+                       hf_op_kind_name(kind), text, condition, label_of(x),
                        why);
 }
 
@@ -412,7 +429,7 @@ void hf_brute_add_predicate(hf_brute_case *c, uint8_t node, hf_op_id op,
                  .node = node,
                  .op = op,
                  .p = hf_op_predicate(c->h, op),
-                 .aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS};
+                 .aggregate = hf_op_is_aggregate(kind)};
 
     x.condition = x.p.condition == HF_NONE ? HF_STR("true")
                                            : hf_string(c->h, x.p.condition);

@@ -4,7 +4,8 @@
  *   snapshot order  a topological order of the start and the commit events:
  *                   start before commit; i W j: i's commit before j's start;
  *                   i A j: i's start before j's commit.  A cycle of these is
- *                   a cycle of W ; A?, and the world has none.
+ *                   a cycle of W ; A?, and the world has none.  Mixed levels:
+ *                   the world's own order, each start as early as it may be
  *   commit order    a topological order of W; where the level is defined by a
  *                   commit order, or is read-uncommitted, the world's own
  *
@@ -151,15 +152,35 @@ static void add_sources(const hf_brute_case *c, const hf_brute_world *w,
     }
 }
 
-void hf_brute_witness_valid(const hf_brute_case *c, const hf_brute_world *w,
-                            hf_result *result)
+static void mixed_order(const hf_brute_case *c, const hf_brute_world *w,
+                        const hf_brute_levels *levels, hf_witness *witness)
 {
-    const hf_level_info *level = hf_level_get(result->level);
+    witness->kind = HF_WITNESS_SNAPSHOT;
+    witness->n_order = 0;
+    for (unsigned at = 0; at < w->n; at++) {
+        for (unsigned i = at; i < w->n; i++)
+            if (hf_brute_mixed_start(w, levels, w->order[i]) == (int)at)
+                witness->order[witness->n_order++] = 2 * c->txn[w->order[i]];
+        witness->order[witness->n_order++] = 2 * c->txn[w->order[at]] + 1;
+    }
+    HF_ASSERT(witness->n_order == 2u * w->n);
+}
+
+void hf_brute_witness_valid(const hf_brute_case *c, const hf_brute_world *w,
+                            const hf_brute_levels *levels, hf_result *result)
+{
+    const hf_level_info *level = levels->all;
     hf_witness *witness = &result->witness;
 
     witness->order =
         hf_arena_get(&result->arena, EVENTS * sizeof(*witness->order));
     witness->n_order = w->n;
+    if (levels->mixed) {
+        witness->mixed = true;
+        mixed_order(c, w, levels, witness);
+        add_sources(c, w, result);
+        return;
+    }
     switch (level->shape) {
     case HF_SHAPE_SERIAL:
     case HF_SHAPE_ITEM:

@@ -23,10 +23,9 @@
 #include <string.h>
 
 void hf_brute_search_init(hf_brute_search *s, const hf_brute_case *c,
-                          hf_level level, hf_budget *budget)
+                          const hf_brute_levels *levels, hf_budget *budget)
 {
-    *s = (hf_brute_search){
-        .c = c, .level = hf_level_get(level), .budget = budget};
+    *s = (hf_brute_search){.c = c, .levels = levels, .budget = budget};
     s->world.source = HF_NEW_ARRAY(uint8_t, c->reads.n + 1);
     s->world.from = HF_NEW_ZEROED(uint8_t, c->reads.n + 1);
     s->open = HF_NEW_ARRAY(uint32_t, c->reads.n + 1);
@@ -42,9 +41,15 @@ void hf_brute_search_release(hf_brute_search *s)
 }
 
 /* At read-uncommitted only ww edges matter. */
-static bool reads_matter(const hf_brute_search *s)
+static bool matters(const hf_brute_search *s, const hf_brute_read *r)
 {
-    return s->level->shape != HF_SHAPE_WW;
+    return s->levels->readers >> r->node & 1u;
+}
+
+static bool holds(const hf_brute_search *s)
+{
+    return s->levels->mixed ? hf_brute_mixed_holds(s->c, &s->world, s->levels)
+                            : hf_brute_holds(s->c, &s->world, s->levels->all);
 }
 
 /* ---- sources ------------------------------------------------------------ */
@@ -70,7 +75,7 @@ static bool choose_sources(hf_brute_search *s, uint32_t next)
             continue;
         w->source[r] = x;
         hf_brute_world_read(s->c, w, r);
-        if (hf_brute_holds(s->c, w, s->level) && choose_sources(s, next + 1))
+        if (holds(s) && choose_sources(s, next + 1))
             return true;
         w->wr = wr;
         w->rw = rw;
@@ -90,17 +95,15 @@ static bool try_order(hf_brute_search *s)
 
     s->worlds++;
     hf_brute_world_begin(s->c, w);
-    if (!hf_brute_world_lists(s->c, w, reads_matter(s)))
+    if (!hf_brute_world_lists(s->c, w, s->levels->readers))
         return false;
-    if (!reads_matter(s))
-        return hf_brute_holds(s->c, w, s->level);
     for (uint32_t r = 0; r < s->c->reads.n; r++) {
         if (!s->c->reads.at[r].list)
             w->source[r] = s->fixed[r];
         if (w->source[r] != HF_BRUTE_UNSET)
             hf_brute_world_read(s->c, w, r);
     }
-    return hf_brute_holds(s->c, w, s->level) && choose_sources(s, 0);
+    return holds(s) && choose_sources(s, 0);
 }
 
 /* ---- orders ------------------------------------------------------------- */
@@ -134,12 +137,20 @@ static bool extend_order(hf_brute_search *s, uint8_t placed)
 
 /* ---- outcomes ----------------------------------------------------------- */
 
-static void must_precede(hf_brute_search *s, hf_relation r)
+static void must_precede(hf_brute_search *s)
 {
-    for (unsigned i = 0; i < HF_BRUTE_NODES; i++)
-        for (unsigned j = 0; j < HF_BRUTE_NODES; j++)
-            if (hf_relation_has(&r, i, j))
+    const hf_brute_case *c = s->c;
+
+    for (unsigned i = 0; i < c->n_nodes; i++) {
+        for (unsigned j = 0; j < c->n_nodes; j++) {
+            const hf_level_info *level = s->levels->own[j];
+
+            if (hf_relation_has(&c->listed, i, j) ||
+                (level->session_order && hf_relation_has(&c->so, i, j)) ||
+                (level->real_time && hf_relation_has(&c->rt, i, j)))
                 s->before[j] |= (uint8_t)(1u << i);
+        }
+    }
 }
 
 /* Splits the reads into those with one source and those with several; false
@@ -155,7 +166,7 @@ static bool settle_reads(hf_brute_search *s)
         unsigned sources = r->sources & (committed | 1u << HF_BRUTE_INITIAL);
 
         s->fixed[i] = HF_BRUTE_UNSET;
-        if (r->list || !((committed >> r->node) & 1u))
+        if (r->list || !((committed >> r->node) & 1u) || !matters(s, r))
             continue;
         if (sources == 0)
             return false;
@@ -185,12 +196,8 @@ static bool try_outcome(hf_brute_search *s, uint8_t committed)
     memset(w->place, 0, sizeof(w->place));
     w->place[HF_BRUTE_INITIAL] = -1;
     memset(s->before, 0, sizeof(s->before));
-    must_precede(s, s->c->listed);
-    if (s->level->session_order)
-        must_precede(s, s->c->so);
-    if (s->level->real_time)
-        must_precede(s, s->c->rt);
-    if (reads_matter(s) && !settle_reads(s))
+    must_precede(s);
+    if (!settle_reads(s))
         return false;
     return extend_order(s, 0);
 }

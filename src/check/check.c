@@ -1,9 +1,12 @@
 /* check.c: the table of engines. */
 #include "check/check.h"
 
+#include <stdio.h>
+
 #include "check/brute_engine.h"
 #include "check/graph_engine.h"
 #include "check/replay_engine.h"
+#include "check/weak_engine.h"
 
 static bool has_items_only(const hf_history *h)
 {
@@ -18,18 +21,36 @@ static bool only_if_asked(const hf_history *h)
 }
 
 static const hf_engine engines[] = {
-    {"graph",
-     "dependency graphs, at any size, where versions have a known order",
-     hf_graph_check, has_items_only},
-    {"certificate",
-     "the same with predicates: version orders and version sets are recorded",
-     hf_certificate_engine, hf_has_predicates},
-    {"replay",
-     "the expected order of transactions, executed: serial order, commits",
-     hf_replay_check, only_if_asked},
-    {"brute",
-     "the definition of every level by enumeration, up to 8 transactions",
-     hf_brute_check, NULL},
+    {.name = "graph",
+     .summary =
+         "dependency graphs, at any size, where versions have a known order",
+     .check = hf_graph_check,
+     .suits = has_items_only},
+    {.name = "certificate",
+     .summary = "the same with predicates: version orders and version sets "
+                "are recorded",
+     .check = hf_certificate_engine,
+     .suits = hf_has_predicates},
+    {.name = "weak",
+     .summary =
+         "causal and the levels below it, at any size, without version orders",
+     .check = hf_weak_check,
+     .suits = has_items_only},
+    {.name = "polygraph",
+     .summary =
+         "what is not known is decided by a search, with a proof either way",
+     .check = hf_polygraph_check,
+     .mixed = true},
+    {.name = "replay",
+     .summary =
+         "the expected order of transactions, executed: serial order, commits",
+     .check = hf_replay_check,
+     .suits = only_if_asked},
+    {.name = "brute",
+     .summary =
+         "the definition of every level by enumeration, up to 8 transactions",
+     .check = hf_brute_check,
+     .mixed = true},
 };
 
 const hf_engine *hf_engine_at(unsigned index)
@@ -55,6 +76,30 @@ static bool counts(const hf_result *r, const hf_check_options *options)
     return r->verdict == HF_INVALID || !options || options->assume == 0;
 }
 
+/* Unknown, of an engine that judges all by one level. */
+static hf_result *not_mixed(const hf_engine *engine, hf_level level)
+{
+    hf_result *r = hf_result_new(level, engine->name);
+    char text[96];
+    int n = snprintf(text, sizeof(text),
+                     "engine %s judges all transactions by one level",
+                     engine->name);
+
+    r->mixed = true;
+    r->reason = hf_arena_text(&r->arena, text, (size_t)n);
+    return r;
+}
+
+static hf_status ask(const hf_engine *engine, const hf_history *h,
+                     hf_level level, const hf_check_options *options,
+                     hf_budget *budget, hf_result **ret, hf_error *err)
+{
+    if (!options || !options->mixed || engine->mixed)
+        return engine->check(h, level, options, budget, ret, err);
+    *ret = not_mixed(engine, level);
+    return HF_OK;
+}
+
 hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
                         hf_level level, const hf_check_options *options,
                         hf_budget *budget, hf_result **ret, hf_error *err)
@@ -62,12 +107,13 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
     hf_result *kept = NULL;
 
     if (engine)
-        return engine->check(h, level, options, budget, ret, err);
+        return ask(engine, h, level, options, budget, ret, err);
     for (unsigned i = 0; hf_engine_at(i); i++) {
         hf_result *r = NULL;
         hf_status st;
 
-        if (engines[i].suits && !engines[i].suits(h))
+        if ((engines[i].suits && !engines[i].suits(h)) ||
+            (options && options->mixed && !engines[i].mixed))
             continue;
         st = engines[i].check(h, level, options, budget, &r, err);
         if (st != HF_OK) {

@@ -21,6 +21,9 @@ typedef struct hf_check_options {
     /* who is asked about conditions that we cannot judge; NULL: nobody */
     const struct hf_sql_oracle_kind *oracle;
     unsigned order; /* replay: one of HF_REST_EXPECTED; 0: as recorded */
+    /* A transaction that names a level is judged by it, the others by the one
+     * that is asked about (docs/semantics.md, "Mixed levels"). */
+    bool mixed;
 } hf_check_options;
 
 typedef struct hf_engine {
@@ -35,6 +38,7 @@ typedef struct hf_engine {
     /* Is it worth asking about this history, if the user leaves the choice
      * to us?  NULL: always. */
     bool (*suits)(const hf_history *h);
+    bool mixed; /* knows hf_check_options.mixed; the others say unknown */
 } hf_engine;
 
 /* NULL after the last. */

@@ -98,11 +98,20 @@ typedef HF_VEC(hf_version_pair) hf_version_pairs;
 
 typedef struct hf_pred hf_pred;
 
+/* What a world settles; NULL: as the history has it. */
+typedef struct hf_graph_world {
+    const uint8_t *happened; /* per transaction */
+    const uint32_t *source;  /* per operation: HF_CHOSEN_... of witness.h */
+} hf_graph_world;
+
 typedef struct hf_graph {
     const hf_history *h;
     const hf_level_info *level;
     hf_budget *budget;
     hf_check_options options;
+    hf_graph_world world;
+    /* per transaction: the level it is judged by; NULL: all by `level` */
+    const hf_level_info *const *own;
     unsigned rests; /* HF_REST_* that something below was taken from */
     bool reads_matter;
     bool stopped;   /* the budget is spent */
@@ -159,6 +168,7 @@ typedef struct hf_graph {
     hf_places places[HF_G0];   /* by anomaly */
     uint64_t open_reads;       /* reads with several possible sources */
     hf_op_id open_read;        /* one of them */
+    HF_VEC(hf_op_id) open;     /* all of them */
     char undecided[160];       /* what items cannot judge; empty: nothing */
     bool undecided_everywhere; /* at read-uncommitted as well */
     HF_VEC(hf_place) odd;      /* lists no version order explains */
@@ -172,6 +182,20 @@ static inline bool hf_graph_spent(hf_graph *g)
     if (!g->stopped && hf_budget_spent(g->budget))
         g->stopped = true;
     return g->stopped;
+}
+
+/* Do t's reads make edges? */
+static inline bool hf_graph_reads_matter(const hf_graph *g, hf_txn_id t)
+{
+    return g->reads_matter && !(g->own && g->own[t]->shape == HF_SHAPE_WW);
+}
+
+/* Does the level that t is judged by forbid the anomaly? */
+static inline bool hf_graph_forbids(const hf_graph *g, hf_txn_id t,
+                                    hf_anomaly anomaly)
+{
+    return hf_level_forbids(g->own ? g->own[t]->level : g->level->level,
+                            anomaly);
 }
 
 static inline bool hf_graph_writes(const hf_history *h, hf_op_id op)
@@ -302,6 +326,19 @@ typedef struct hf_walk {
 bool hf_walk_run(hf_walk *w, const hf_txn_id *hint, uint32_t n_hint);
 void hf_walk_release(hf_walk *w);
 
+/* The graph of a walk, edge by edge, for those who search it themselves.
+ * Nodes: transactions (or starts 2t and commits 2t + 1), then those in between
+ * that only carry edges on: see hf_walk_nodes. */
+typedef struct hf_walk_nodes {
+    uint32_t times;  /* first node of an end in real time */
+    uint32_t groups; /* first node of a group */
+    uint32_t more;   /* first node of a chain of predicates */
+    uint32_t n;
+} hf_walk_nodes;
+hf_walk_nodes hf_walk_count(const hf_walk *w);
+typedef void (*hf_walk_edge)(void *user, uint32_t from, uint32_t to);
+void hf_walk_edges(const hf_walk *w, hf_walk_edge edge, void *user);
+
 /* The edges into t, one by one: see graph_edges.c. */
 typedef struct hf_in_edge {
     hf_edge_kind kind;
@@ -315,6 +352,12 @@ void hf_graph_edges_into(const hf_graph *g, hf_txn_id t, unsigned mask,
                          hf_in_edges *ret);
 
 /* ---- findings ------------------------------------------------------------ */
+
+/* The read that a place is about; HF_NONE: about all its operations. */
+hf_op_id hf_place_read(hf_anomaly anomaly, const hf_place *place);
+/* By the level of its reader. */
+bool hf_place_is_forbidden(const hf_graph *g, hf_anomaly anomaly,
+                           const hf_place *place);
 
 typedef HF_VEC(hf_finding) hf_graph_findings;
 

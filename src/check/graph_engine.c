@@ -23,7 +23,9 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "check/graph.h"
+#include "check/poly.h"
 #include "check/pred.h"
+#include "check/weak_engine.h"
 
 typedef struct engine {
     hf_graph g;
@@ -31,6 +33,7 @@ typedef struct engine {
     hf_result *r;
     hf_walk walk;   /* the one whose order is the witness */
     bool is_serial; /* it has all edges: its order is a serial one */
+    bool choose;    /* what is open is decided by choices: poly.h */
 } engine;
 
 /* ---- verdicts ------------------------------------------------------------ */
@@ -332,6 +335,16 @@ static bool is_undecided(const hf_graph *g)
     return g->undecided[0] && (g->undecided_everywhere || g->reads_matter);
 }
 
+/* Only orders are open, and the level's definition is an order of nodes. */
+static bool is_order_of_nodes(const hf_graph *g)
+{
+    hf_level_shape shape = g->level->shape;
+
+    return g->open_reads == 0 &&
+           (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM ||
+            shape == HF_SHAPE_SNAPSHOT || (g->level->axiom & HF_AXIOM_PREFIX));
+}
+
 static void settle(engine *e)
 {
     hf_graph *g = &e->g;
@@ -369,6 +382,13 @@ static void settle(engine *e)
     }
     if (g->total && !is_murky(g) && (g->open_reads == 0 || !g->reads_matter)) {
         set_valid(e);
+        return;
+    }
+    if (e->choose && !g->pred && !is_murky(g) && !g->options.assume) {
+        if (is_order_of_nodes(g))
+            hf_poly_decide(&e->report, e->r);
+        else
+            hf_poly_decide_world(&e->report, e->r);
         return;
     }
     if (!(g->pred ? complete_with_predicates(e) : complete(e)) && !g->stopped)
@@ -487,6 +507,44 @@ static bool accept_times(engine *e)
     return order != NULL;
 }
 
+bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
+                          const hf_txn_id *order, uint32_t n, hf_result *r,
+                          hf_graph_findings *ret)
+{
+    engine *e = HF_NEW(engine);
+    hf_graph *g = &e->g;
+    bool valid;
+
+    e->r = r;
+    g->h = like->h;
+    g->level = like->level;
+    g->budget = like->budget;
+    g->options = like->options;
+    g->world = *world;
+    e->report.g = g;
+    e->report.arena = &r->arena;
+    valid = hf_graph_build_facts(g);
+    if (valid) {
+        hf_graph_sessions_and_time(g);
+        valid = hf_graph_build_edges(g);
+    }
+    if (valid) {
+        if (!g->total)
+            hf_graph_complete(g, order, n);
+        valid = judge_cycles(e) && e->report.found.n == 0 && e->walk.acyclic;
+    }
+    if (valid)
+        set_valid(e);
+    else
+        for (size_t i = 0; i < e->report.found.n; i++)
+            hf_vec_push(ret, e->report.found.at[i]);
+    hf_walk_release(&e->walk);
+    hf_vec_release(&e->report.found);
+    hf_graph_release(g);
+    hf_free(e);
+    return valid;
+}
+
 /* A transaction of unknown outcome may change what a predicate depends on: if
  * there are cycles, only those count that are there with or without it. */
 static bool judge_with_doubt(engine *e)
@@ -546,15 +604,70 @@ static void judge(engine *e)
     settle(e);
 }
 
+/* ---- mixed levels -------------------------------------------------------- */
+
+static void judge_mixed(engine *e)
+{
+    hf_graph *g = &e->g;
+
+    if (!hf_graph_build_facts(g) || !hf_graph_build_edges(g))
+        return;
+    hf_report_places(&e->report);
+    for (size_t i = 0; i < g->clashes.n; i += 2)
+        hf_report_cycle(&e->report, HF_G0, g->clashes.at + i, 2);
+    if (e->report.found.n > 0)
+        hf_report_deliver(&e->report, e->r);
+    else if (g->undecided[0])
+        set_unknown(e, g->undecided);
+    else if (is_murky(g) || g->odd.n > 0)
+        set_unknown(e, "a list was read that has an element twice, or that no "
+                       "order of the appends explains");
+    else
+        hf_poly_decide_world(&e->report, e->r);
+}
+
+/* Facts are gathered as for read-committed: sessions, times and what a level
+ * makes of reads are looked at one by one. */
+static const hf_level_info **use_own_levels(engine *e, hf_level level)
+{
+    hf_graph *g = &e->g;
+    const hf_level_info **own =
+        HF_NEW_ARRAY(const hf_level_info *, (size_t)g->h->n_txns + 1);
+
+    for (hf_txn_id t = 0; t < g->h->n_txns; t++)
+        own[t] = hf_level_get((hf_level)hf_txn_own_level(g->h, t, level));
+    g->own = own;
+    g->level = hf_level_get(HF_READ_COMMITTED);
+    g->predicates = false;
+    g->options.most = UINT32_MAX;
+    e->r->mixed = true;
+    return own;
+}
+
+static void mark_mixed(hf_result *r)
+{
+    r->witness.mixed = r->witness.kind != HF_WITNESS_NONE;
+    for (uint32_t i = 0; i < r->n_findings; i++)
+        r->findings[i].witness.mixed = true;
+}
+
+/* A search that came to an answer, or said how far it came. */
+static bool is_told(const hf_result *r)
+{
+    return r->verdict != HF_UNKNOWN || r->reason;
+}
+
 static void check(const hf_history *h, hf_level level,
                   const hf_check_options *options, hf_budget *budget,
-                  bool predicates, hf_result **ret)
+                  const char *name, hf_result **ret)
 {
     uint64_t start = hf_clock_ns();
+    const hf_level_info **own = NULL;
     engine *e = HF_NEW(engine);
 
-    e->r = hf_result_new(level, predicates ? "certificate" : "graph");
-    e->g.predicates = predicates;
+    e->r = hf_result_new(level, name);
+    e->choose = strcmp(name, "polygraph") == 0;
+    e->g.predicates = strcmp(name, "graph") != 0;
     e->g.h = h;
     e->g.level = hf_level_get(level);
     e->g.budget = budget;
@@ -562,16 +675,24 @@ static void check(const hf_history *h, hf_level level,
         e->g.options = *options;
     e->report.g = &e->g;
     e->report.arena = &e->r->arena;
-    judge(e);
+    if (e->g.options.mixed) {
+        own = use_own_levels(e, level);
+        judge_mixed(e);
+    } else {
+        judge(e);
+    }
     if (e->g.stopped && e->report.found.n > 0)
         hf_report_deliver(&e->report, e->r); /* what was found stands */
-    else if (e->g.stopped)
+    else if (e->g.stopped && !(e->choose && is_told(e->r)))
         set_unknown(e, hf_budget_reason(budget));
     else if (e->g.too_large)
         set_unknown(e, "the history has more versions than engine graph can "
                        "number (about 2,000 million)");
+    if (e->g.options.mixed)
+        mark_mixed(e->r);
     e->r->seconds = (double)(hf_clock_ns() - start) / 1e9;
     *ret = e->r;
+    hf_free(own);
     hf_walk_release(&e->walk);
     hf_vec_release(&e->report.found);
     hf_pred_free(e->g.pred);
@@ -584,7 +705,7 @@ hf_status hf_graph_check(const hf_history *h, hf_level level,
                          hf_result **ret, hf_error *err)
 {
     (void)err;
-    check(h, level, options, budget, false, ret);
+    check(h, level, options, budget, "graph", ret);
     return HF_OK;
 }
 
@@ -594,6 +715,34 @@ hf_status hf_certificate_engine(const hf_history *h, hf_level level,
                                 hf_error *err)
 {
     (void)err;
-    check(h, level, options, budget, true, ret);
+    check(h, level, options, budget, "certificate", ret);
+    return HF_OK;
+}
+
+/* Levels that engine weak knows. */
+static bool is_weak(hf_level level)
+{
+    const hf_level_info *info = hf_level_get(level);
+
+    return info->shape == HF_SHAPE_WW || info->shape == HF_SHAPE_W ||
+           info->shape == HF_SHAPE_OTV ||
+           (info->shape == HF_SHAPE_AXIOM && !(info->axiom & HF_AXIOM_PREFIX));
+}
+
+hf_status hf_polygraph_check(const hf_history *h, hf_level level,
+                             const hf_check_options *options, hf_budget *budget,
+                             hf_result **ret, hf_error *err)
+{
+    if (is_weak(level) && !(options && options->mixed) &&
+        !hf_has_predicates(h)) {
+        /* decided without a search, but for duplicates */
+        hf_status st = hf_weak_check(h, level, options, budget, ret, err);
+
+        if (st != HF_OK || (*ret)->verdict != HF_UNKNOWN ||
+            (budget && budget->spent))
+            return st;
+        hf_result_free(*ret);
+    }
+    check(h, level, options, budget, "polygraph", ret);
     return HF_OK;
 }

@@ -16,4 +16,9 @@ hf_status hf_certificate_engine(const hf_history *h, hf_level level,
                                 hf_budget *budget, hf_result **ret,
                                 hf_error *err);
 
+/* The same, and what is open is decided by a search (poly.h). */
+hf_status hf_polygraph_check(const hf_history *h, hf_level level,
+                             const hf_check_options *options, hf_budget *budget,
+                             hf_result **ret, hf_error *err);
+
 #endif

@@ -299,8 +299,8 @@ static void meet_predicate(spread *s, hf_txn_id t, hf_op_id op)
     meet_refs(s, t, op, p.versions, p.n_versions);
     if (p.snapshot != HF_SNAPSHOT_NONE && !meet_snapshot(s, t, op, p.table))
         p.snapshot = HF_SNAPSHOT_NONE;
-    for (uint32_t i = 0; hf_op_kind_of(h, op) < HF_OP_MIN && i < p.n_results;
-         i++)
+    for (uint32_t i = 0;
+         !hf_op_is_aggregate(hf_op_kind_of(h, op)) && i < p.n_results; i++)
         if (!lists_key(h, &p, h->value_key[p.results[i].value]))
             meet_refs(s, t, op, &p.results[i], 1);
 }
@@ -365,13 +365,17 @@ static void spread_happened(hf_graph *g)
                 s.writer[v] = MANY;
         }
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        if (h->txn_outcome[t] == HF_COMMITTED)
+        if (h->txn_outcome[t] == HF_COMMITTED && hf_graph_reads_matter(g, t))
             meet_sources(&s, t);
         if ((t & 0xff) == 0 && hf_graph_spent(g))
             break;
     }
-    while (s.stack.n > 0)
-        meet_sources(&s, s.stack.at[--s.stack.n]);
+    while (s.stack.n > 0) {
+        hf_txn_id t = s.stack.at[--s.stack.n];
+
+        if (hf_graph_reads_matter(g, t))
+            meet_sources(&s, t);
+    }
     hf_vec_release(&s.stack);
     hf_free(s.writer);
     hf_free(s.list_met);
@@ -385,10 +389,11 @@ static void find_happened(hf_graph *g)
     bool unknown = false;
 
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        g->happened[t] = h->txn_outcome[t] == HF_COMMITTED;
+        g->happened[t] = g->world.happened ? g->world.happened[t]
+                                           : h->txn_outcome[t] == HF_COMMITTED;
         unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
     }
-    if (unknown && g->reads_matter)
+    if (unknown && g->reads_matter && !g->world.happened)
         spread_happened(g);
     g->all_happened = true;
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
@@ -493,4 +498,5 @@ void hf_graph_release_findings(hf_graph *g)
     hf_vec_release(&g->clashes);
     hf_vec_release(&g->listed);
     hf_vec_release(&g->circles);
+    hf_vec_release(&g->open);
 }

@@ -47,6 +47,7 @@ static void forget_findings(hf_graph *g)
     memset(&g->clashes, 0, sizeof(g->clashes));
     memset(&g->listed, 0, sizeof(g->listed));
     memset(&g->circles, 0, sizeof(g->circles));
+    memset(&g->open, 0, sizeof(g->open));
     g->open_reads = 0;
     g->open_read = HF_NONE;
     g->undecided[0] = '\0';
@@ -80,6 +81,8 @@ static void join(hf_graph *g, hf_graph *piece)
     if (g->open_reads == 0)
         g->open_read = piece->open_read;
     g->open_reads += piece->open_reads;
+    for (size_t i = 0; i < piece->open.n; i++)
+        hf_vec_push(&g->open, piece->open.at[i]);
     if (piece->undecided[0])
         hf_graph_undecided(g, piece->undecided_everywhere, "%s",
                            piece->undecided);

@@ -18,6 +18,7 @@ typedef struct reader {
     hf_graph *g;
     hf_txn_id t;
     hf_op_id first, end;
+    bool blind; /* its reads make no edges, unlike those of others */
     /* for long transactions, by key: the last own write, the last read */
     hf_txn_id *stamp;
     hf_op_id *own, *seen;
@@ -97,6 +98,19 @@ static void open_read(hf_graph *g, hf_op_id op)
 {
     if (g->open_reads++ == 0)
         g->open_read = op;
+    hf_vec_push(&g->open, op);
+}
+
+/* The version that a world has the read return; HF_NONE: it does not say. */
+static uint32_t settled_source(const hf_graph *g, hf_op_id op, hf_key_id key)
+{
+    uint32_t chosen = g->world.source ? g->world.source[op] : HF_CHOSEN_ONLY;
+
+    if (chosen == HF_CHOSEN_ONLY)
+        return HF_NONE;
+    if (chosen == HF_CHOSEN_INITIAL)
+        return g->ver_first[key];
+    return hf_graph_version_of(g, chosen - 1, key);
 }
 
 /* A value that is no version. */
@@ -119,7 +133,8 @@ static void take_special(reader *r, hf_op_id op, hf_value_id v)
             hf_graph_note(g, HF_G1B, f.op, last_write(g->h, f.op), op, HF_NONE);
         return;
     case HF_VER_SEVERAL:
-        open_read(g, op);
+        if (!r->blind)
+            open_read(g, op);
         return;
     default:
         return; /* need not have happened: allowed where reads do not matter */
@@ -133,6 +148,12 @@ static inline uint32_t source_of(reader *r, hf_op_id op, hf_key_id key,
     hf_graph *g = r->g;
     uint32_t ver = g->value[v].ver;
 
+    if (ver == HF_VER_SEVERAL && g->world.source) {
+        uint32_t settled = settled_source(g, op, key);
+
+        if (settled != HF_NONE)
+            return settled;
+    }
     if (ver < HF_VER_MOST) {
         if (g->ver_txn[ver] != r->t)
             return ver;
@@ -175,7 +196,8 @@ static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
     if (hf_value_is_initial(h, key, v))
         return g->ver_first[key];
     if (has_initial_list(h, key)) {
-        open_read(g, op);
+        if (!r->blind)
+            open_read(g, op);
         return HF_NONE;
     }
     if (h->value_type[v] != HF_LIST) {
@@ -188,7 +210,8 @@ static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
     }
     hf_graph_look_at_list(g, op);
     if (g->key_use[key] & HF_USE_MURKY) {
-        open_read(g, op);
+        if (!r->blind)
+            open_read(g, op);
         return HF_NONE;
     }
     e = hf_list_last(h, v);
@@ -281,12 +304,15 @@ static void take_increment(reader *r, hf_op_id op)
         if (g->value[inc.after].ver != HF_VER_SEVERAL &&
             g->value[inc.after].op == op)
             hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
-        else
+        else if (settled_source(g, op, h->op_key[op]) != HF_NONE)
+            g->op_source[op] =
+                HF_ROLE_READ(settled_source(g, op, h->op_key[op]));
+        else if (!r->blind)
             open_read(g, op);
         return;
     }
     ver = take_read(r, op, inc.before);
-    if (ver != HF_NONE)
+    if (ver != HF_NONE && !r->blind)
         g->op_source[op] = HF_ROLE_READ(ver);
 }
 
@@ -321,7 +347,7 @@ static inline void take_op(reader *r, hf_op_id o)
         if (v == HF_NONE)
             return;
         ver = take_read(r, o, v);
-        if (ver != HF_NONE)
+        if (ver != HF_NONE && !r->blind)
             g->op_role[o] = HF_ROLE_READ(ver);
         remember(r, o, false);
     } else if (hf_op_installs(kind)) {
@@ -344,6 +370,7 @@ static void take_piece(hf_graph *g, void *user, uint32_t piece, uint32_t first,
         if (!g->happened[t])
             continue;
         r.t = t;
+        r.blind = g->own && !hf_graph_reads_matter(g, t);
         r.first = h->op_first[t];
         r.end = h->op_first[t + 1];
         use_long(&r, r.end - r.first > LONG_TXN, &stamp);

@@ -22,36 +22,79 @@ static bool rests_on_more(hf_anomaly a)
            a == HF_CONCURRENT_WRITE;
 }
 
+hf_op_id hf_place_read(hf_anomaly anomaly, const hf_place *place)
+{
+    switch (anomaly) {
+    case HF_GARBAGE_READ:
+    case HF_FUTURE_READ:
+    case HF_SEMANTIC_ERROR:
+        return place->ops[0];
+    case HF_INTERNAL:
+    case HF_NON_REPEATABLE_READ:
+    case HF_G1A:
+        return place->ops[1];
+    case HF_G1B:
+        return place->ops[2];
+    default:
+        return HF_NONE;
+    }
+}
+
+/* The last operation of a place. */
+static hf_op_id last_op(const hf_place *place)
+{
+    hf_op_id last = place->ops[0];
+
+    for (unsigned i = 1; i < 4; i++)
+        if (place->ops[i] != HF_NONE)
+            last = place->ops[i];
+    return last;
+}
+
+bool hf_place_is_forbidden(const hf_graph *g, hf_anomaly anomaly,
+                           const hf_place *place)
+{
+    hf_op_id op = hf_place_read(anomaly, place);
+
+    if (op == HF_NONE)
+        op = last_op(place);
+    return rests_on_more(anomaly) ||
+           hf_graph_forbids(g, hf_op_txn(g->h, op), anomaly);
+}
+
+static void report_place(hf_graph_report *r, hf_anomaly a,
+                         const hf_place *place)
+{
+    hf_finding f = {.anomaly = a,
+                    .witness = {.kind = HF_WITNESS_OPERATIONS, .anomaly = a}};
+
+    if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
+        f.witness.rests = HF_REST_TIMESTAMPS;
+    if (a == HF_CYCLIC_VERSIONS)
+        f.witness.rests = r->g->rests;
+    f.witness.ops = hf_arena_get(r->arena, sizeof(hf_place));
+    while (f.witness.n_ops < 4 && place->ops[f.witness.n_ops] != HF_NONE) {
+        f.witness.ops[f.witness.n_ops] = place->ops[f.witness.n_ops];
+        f.witness.n_ops++;
+    }
+    hf_vec_push(&r->found, f);
+}
+
 void hf_report_places(hf_graph_report *r)
 {
     const hf_graph *g = r->g;
 
     for (unsigned a = 0; a < HF_G0; a++) {
         const hf_places *p = &g->places[a];
+        uint64_t n = 0;
 
-        if (p->count == 0 ||
-            (!rests_on_more((hf_anomaly)a) &&
-             !hf_level_forbids(g->level->level, (hf_anomaly)a)))
-            continue;
-        r->count[a] += p->count;
-        for (size_t i = 0; i < p->kept.n; i++) {
-            hf_finding f = {.anomaly = (hf_anomaly)a,
-                            .witness = {.kind = HF_WITNESS_OPERATIONS,
-                                        .anomaly = (hf_anomaly)a}};
-
-            if (a == HF_OUTSIDE_SNAPSHOT || a == HF_CONCURRENT_WRITE)
-                f.witness.rests = HF_REST_TIMESTAMPS;
-            if (a == HF_CYCLIC_VERSIONS)
-                f.witness.rests = g->rests;
-            f.witness.ops = hf_arena_get(r->arena, sizeof(hf_place));
-            while (f.witness.n_ops < 4 &&
-                   p->kept.at[i].ops[f.witness.n_ops] != HF_NONE) {
-                f.witness.ops[f.witness.n_ops] =
-                    p->kept.at[i].ops[f.witness.n_ops];
-                f.witness.n_ops++;
+        for (size_t i = 0; i < p->kept.n; i++)
+            if (hf_place_is_forbidden(g, (hf_anomaly)a, &p->kept.at[i])) {
+                report_place(r, (hf_anomaly)a, &p->kept.at[i]);
+                n++;
             }
-            hf_vec_push(&r->found, f);
-        }
+        if (n > 0) /* but for mixed levels, all or none */
+            r->count[a] += g->own ? n : p->count;
     }
 }
 
@@ -106,21 +149,27 @@ static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
     return n;
 }
 
+static bool is_core(const hf_graph *g, const hf_txn_id *core, uint32_t n)
+{
+    return g->own ? hf_brute_is_mixed_core(g->h, core, n, g->level->level,
+                                           g->budget)
+                  : hf_brute_is_core(g->h, core, n, g->level->level, g->budget);
+}
+
 void hf_report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
 {
     const hf_graph *g = p->g;
-    hf_level level = g->level->level;
     hf_finding f = {
         .anomaly = HF_NO_ORDER,
         .witness = {.kind = HF_WITNESS_CORE, .anomaly = HF_NO_ORDER}};
 
-    if (!hf_brute_is_core(g->h, core, n, level, g->budget))
+    if (!is_core(g, core, n))
         return;
     for (uint32_t i = n; i-- > 0 && n > 1;) {
         hf_txn_id out = core[i];
 
         core[i] = core[n - 1];
-        if (hf_brute_is_core(g->h, core, n - 1, level, g->budget)) {
+        if (is_core(g, core, n - 1)) {
             n--;
         } else {
             core[n - 1] = core[i];

@@ -568,26 +568,58 @@ static void find_components(hf_walk *out, const walker *w)
 
 /* ---- all ----------------------------------------------------------------- */
 
-bool hf_walk_run(hf_walk *out, const hf_txn_id *hint, uint32_t n_hint)
+static walker walker_of(const hf_walk *walk)
 {
-    hf_graph *g = out->g;
-    uint32_t n = g->h->n_txns * (out->form == HF_WALK_PLAIN ? 1u : 2u);
-    walker w = {.g = g, .mask = out->mask, .form = out->form};
+    const hf_graph *g = walk->g;
+    walker w = {.g = g, .mask = walk->mask, .form = walk->form};
 
     if (!g->session_prev)
         w.mask &= ~HF_WALK_SO;
     if (!g->time_txn)
         w.mask &= ~HF_WALK_RT;
-    w.time_base = n;
+    w.time_base = g->h->n_txns * (walk->form == HF_WALK_PLAIN ? 1u : 2u);
     w.group_base = w.time_base + g->n_times;
     w.more_base = w.group_base + g->n_groups;
     w.n_nodes = w.more_base + (g->pred ? g->pred->n_nodes : 0);
-    out->order =
-        hf_alloc_large(hf_array_size((size_t)n + 1, sizeof(*out->order)));
+    return w;
+}
+
+bool hf_walk_run(hf_walk *out, const hf_txn_id *hint, uint32_t n_hint)
+{
+    walker w = walker_of(out);
+
+    out->order = hf_alloc_large(
+        hf_array_size((size_t)w.time_base + 1, sizeof(*out->order)));
     out->acyclic = find_order(out, &w, hint, n_hint);
-    if (!out->acyclic && !g->stopped)
+    if (!out->acyclic && !out->g->stopped)
         find_components(out, &w);
-    return !g->stopped;
+    return !out->g->stopped;
+}
+
+hf_walk_nodes hf_walk_count(const hf_walk *walk)
+{
+    walker w = walker_of(walk);
+
+    return (hf_walk_nodes){w.time_base, w.group_base, w.more_base, w.n_nodes};
+}
+
+void hf_walk_edges(const hf_walk *walk, hf_walk_edge edge, void *user)
+{
+    walker w = walker_of(walk);
+
+    for (uint32_t node = 0; node < w.n_nodes; node++) {
+        frame f = open_node(&w, node);
+        uint32_t from;
+
+        if (node < w.time_base &&
+            !w.g->happened[w.form == HF_WALK_PLAIN ? node : node / 2])
+            continue;
+        if (node >= w.group_base && node < w.more_base &&
+            !(w.mask & HF_WALK_RW))
+            continue;
+        while ((from = next_before(&w, &f)) != HF_NONE)
+            edge(user, from, node);
+    }
 }
 
 void hf_walk_release(hf_walk *w)

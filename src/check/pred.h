@@ -8,12 +8,16 @@
  *   pred_columns.c     the columns of versions, decoded once; sorted indexes
  *   pred_conditions.c  each distinct condition once: the versions that
  *                      satisfy it, and those that change the matches (flips)
+ *   pred_spans.c       conditions that are ranges of one column: no sets
  *   pred_oracle.c      conditions that only a database can judge
  *   pred_looks.c       each operation with a list of versions it looked at:
  *                      is the result right, what does it read, its edges
  *   pred_inner.c       what one transaction saw, against itself
  *   pred_timed.c       the same for snapshots by time, without that list
+ *   pred_clock.c       ... commit times as ranks and ticks
+ *   pred_chains.c      ... in chains of changes; many ranges share a tree
  *   pred_totals.c      aggregates over snapshots by time
+ *   pred_sums.c        ... of ranges that share a tree
  *   pred_edges.c       the edges, for the walk
  *   pred_cut.c         the edges inside one component, by name
  *   pred_weak.c        conditions of the weak levels
@@ -28,7 +32,9 @@
  * condition c: columns and indexes cost V log V, conditions the sum of
  * log V + M_c over the distinct ones (V for one that bounds no column), an
  * operation with a version set its length times log M_c, one with a snapshot
- * by time log M_c and its result (times a few for each own write).  Nothing
+ * by time log M_c and its result (times a few for each own write).  Where the
+ * conditions are ranges and the snapshots times, the sum of M_c is never paid
+ * if (P + V) * log V is less.  Nothing
  * costs P * V; P * K is paid where the version sets are listed, given by
  * transaction ids, or at a level that needs each entry by itself (repeatable
  * read and the axiomatic ones).
@@ -56,6 +62,11 @@ typedef struct hf_pred_column {
     uint32_t *sorted;    /* places, by hf_sql_order(); NULL: not yet */
     uint32_t n_sorted;   /* nil rows and missing ones are left out */
     uint32_t class_first[7]; /* where each class of values begins in it */
+    /* values numbered in their order; NULL: not yet */
+    uint32_t *number;       /* per version of the table; HF_NONE: none */
+    uint32_t n_numbers;     /* different ones */
+    uint32_t *number_first; /* per number, and one more: into sorted */
+    bool complete;          /* no version is without the column */
 } hf_pred_column;
 
 /* The versions of all keys of one table. */
@@ -75,6 +86,13 @@ typedef struct hf_pred_set {
     uint32_t *at, n;
 } hf_pred_set;
 
+/* Numbers of values. */
+typedef struct hf_pred_span {
+    uint32_t low, end;
+} hf_pred_span;
+
+#define HF_PRED_SPANS 8u
+
 typedef struct hf_pred_condition {
     hf_string_id text;
     uint32_t table;          /* index */
@@ -83,26 +101,43 @@ typedef struct hf_pred_condition {
     uint32_t *column;        /* per column of expr: its place in the table */
     bool asked;              /* a database judged it */
     bool judged;             /* it, or the interpreter, did */
-    hf_pred_set match;       /* versions that satisfy it */
-    hf_pred_set flip;        /* versions that change the matches */
-    uint8_t *flip_on;        /* per flip: it satisfies the condition */
-    hf_pred_set odd;         /* versions of which it cannot be said */
-    uint32_t chain[2];       /* by time: of flips; of all changes */
+    /* a union of ranges of one column, and so that no sets are needed: */
+    bool is_spans;
+    uint32_t span_column;   /* in the table */
+    uint32_t n_spans;       /* ascending */
+    hf_pred_span *spans;    /* in the arena */
+    const uint32_t *number; /* the column's */
+    uint64_t n_within;      /* how many versions satisfy it */
+    /* else, or once hf_pred_sets() was asked for them: */
+    bool has_sets;
+    hf_pred_set match; /* versions that satisfy it */
+    hf_pred_set flip;  /* versions that change the matches */
+    uint8_t *flip_on;  /* per flip: it satisfies the condition */
+    hf_pred_set odd;   /* versions of which it cannot be said */
+    /* by time, in chains of flips and in those of all changes: */
+    uint32_t uses[2];        /* operations */
+    uint32_t cover_first[2]; /* its chains, in hf_pred.covers */
+    uint32_t n_covers[2];
+    bool shares; /* they are nodes of a tree */
 } hf_pred_condition;
 
 /* ---- chains of changes, by commit time ----------------------------------- */
 
+/* Of the versions that satisfy one condition, or that have one of the values
+ * low .. end - 1 of a column. */
 typedef struct hf_pred_chain {
-    uint32_t condition;
+    uint32_t condition; /* HF_NONE: values */
+    uint32_t low, end;
     bool all;          /* every change of a match, not only flips */
     uint32_t first, n; /* in hf_pred.event */
+    uint32_t last;     /* where the last operation stood; a guess */
     int64_t start;     /* how many initial versions satisfy it */
 } hf_pred_chain;
 
 typedef struct hf_pred_event {
-    uint32_t rank; /* of its commit time */
-    uint32_t ver : 31;
+    uint32_t tick : 31;   /* the place of its version in the order of time */
     uint32_t matches : 1; /* from now on; else no more */
+    int32_t net;          /* flips only: matches gained since the chain began */
 } hf_pred_event;
 
 /* An operation in its chain: it depends on the events before `until`, and
@@ -124,6 +159,7 @@ typedef struct hf_pred_op {
     bool known;     /* its version set is */
     bool fresh;     /* nothing was written before it */
     uint32_t ranks; /* by time: commit times up to its snapshot */
+    uint32_t ticks; /* ... versions of those */
     bool timed;     /* looked at through a chain */
     bool all;       /* ... of all changes */
     uint64_t time;  /* ... its snapshot */
@@ -139,6 +175,14 @@ typedef struct hf_pred_entry {
     bool own; /* own write before: no edges */
 } hf_pred_entry;
 typedef HF_VEC(hf_pred_entry) hf_pred_entries;
+
+/* A row that was returned, by an operation with a snapshot by time. */
+typedef struct hf_pred_row {
+    hf_version_ref ref;
+    hf_key_id key;
+    uint32_t ver; /* in the snapshot; HF_NONE: own, or of another table */
+    hf_op_id own; /* the own write before; HF_NONE: none */
+} hf_pred_row;
 
 /* One more edge into a node: a transaction, or n_txns + a node of a chain. */
 typedef struct hf_more_edge {
@@ -156,7 +200,7 @@ typedef struct hf_pred_seen {
 
 typedef struct hf_pred {
     hf_graph *g;
-    hf_snapshots *snapshots; /* NULL: none */
+    hf_snapshots *snapshots; /* NULL: none, or not yet */
     hf_sql_cache *cache;
     hf_sql_oracle *oracle; /* NULL: not asked yet */
     hf_arena arena;
@@ -172,11 +216,15 @@ typedef struct hf_pred {
     HF_VEC(hf_pred_condition) conditions;
     hf_map by_text; /* table and text -> condition */
     HF_VEC(hf_pred_chain) chain;
-    hf_pred_event *event; /* chain by chain, in the order of time */
-    uint64_t *rank_time;  /* the commit times, ascending, each once */
+    HF_VEC(uint32_t) covers; /* chains, condition by condition */
+    hf_pred_event *event;    /* chain by chain, in the order of time */
+    uint64_t *rank_time;     /* the commit times, ascending, each once */
     uint32_t n_ranks;
     uint8_t *shared_rank;   /* several commits have it */
     uint32_t *rank;         /* per transaction: the place of its commit time */
+    uint32_t n_ticks;       /* versions with a rank */
+    uint32_t *tick_ver;     /* ... in the order of their ranks */
+    uint32_t *rank_tick;    /* per rank, and one more: its first tick */
     HF_VEC(hf_pred_op) ops; /* ascending by op */
     uint32_t *op_first;     /* per transaction, into ops; n_txns + 1 */
     HF_VEC(hf_more_edge) edges;
@@ -186,7 +234,6 @@ typedef struct hf_pred {
     uint32_t *first;
     uint32_t *from;
     uint8_t *kind;
-    int32_t *net; /* per event: matches gained since the chain began */
     HF_VEC(hf_pred_seen) seen;      /* by the transaction at hand */
     HF_VEC(hf_pred_seen) conflicts; /* INT: see hf_pred_report_conflicts() */
     HF_VEC(hf_pred_seen) renewed;   /* items of keys that the reader writes */
@@ -194,6 +241,7 @@ typedef struct hf_pred {
     bool everywhere_before;
     hf_pred_entries entries;     /* room */
     HF_VEC(hf_version_ref) rows; /* room */
+    HF_VEC(hf_pred_row) found;   /* room */
 } hf_pred;
 
 /* The version that a write installs; HF_NONE: overwritten, or not counted. */
@@ -213,6 +261,8 @@ void hf_pred_make_tables(hf_pred *p);
 /* The column's place in the table; decoded if it is new. */
 uint32_t hf_pred_column_of(hf_pred *p, uint32_t table, hf_str name);
 void hf_pred_sort_column(hf_pred *p, uint32_t table, uint32_t column);
+/* Numbers its values; it is sorted. */
+void hf_pred_number_column(hf_pred *p, uint32_t table, uint32_t column);
 hf_value_id hf_pred_value_of(const hf_graph *g, uint32_t ver);
 /* Values that are compared with each other: 0 for null, up to 5. */
 unsigned hf_pred_class(const hf_sql_value *v);
@@ -237,6 +287,27 @@ bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c,
                     hf_key_id key);
 /* The condition on a value that need not be a version. */
 hf_sql_truth hf_pred_test_value(hf_pred *p, uint32_t condition, hf_value_id v);
+
+/* Finds the flips of a condition whose matches are known. */
+void hf_pred_find_flips(hf_pred *p, hf_pred_condition *c);
+
+/* pred_spans.c */
+/* Does the version, of the table of the condition, satisfy it? */
+static inline bool hf_pred_holds(const hf_pred *p, const hf_pred_condition *c,
+                                 uint32_t ver)
+{
+    uint32_t number;
+
+    if (!c->is_spans)
+        return hf_pred_has(&c->match, ver);
+    number = c->number[p->ver_place[ver]];
+    for (uint32_t i = 0; i < c->n_spans; i++)
+        if (number - c->spans[i].low < c->spans[i].end - c->spans[i].low)
+            return true;
+    return false;
+}
+/* Writes the sets of a condition out, if they are not there yet. */
+const hf_pred_condition *hf_pred_sets(hf_pred *p, uint32_t condition);
 
 /* pred_oracle.c: the condition on n values that are not nil, by a database;
  * false: there is none, or it does not know either. */
@@ -285,18 +356,48 @@ void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing);
 /* Compares with the recorded result; notes what is wrong or unclear. */
 void hf_pred_judge_total(hf_pred *p, const hf_pred_op *o, const hf_predicate *q,
                          const hf_pred_total *t);
+/* Adds what `more` has: totals of rows of other keys. */
+void hf_pred_join(hf_pred_total *t, const hf_pred_total *more);
+typedef HF_VEC(hf_key_id) hf_pred_keys;
+/* The keys of the table that the transaction wrote before its operation, and
+ * the total of those own versions that satisfy the condition. */
+void hf_pred_own_total(hf_pred *p, const hf_pred_op *o, hf_str column,
+                       hf_pred_keys *ret_keys, hf_pred_total *ret);
+/* Sums: a value comes (1) or goes (-1). */
+void hf_pred_count_value(hf_pred_total *t, uint32_t odd[3],
+                         const hf_sql_value *v, bool missing, int sign);
+/* Is it so of some of the values that were counted? */
+void hf_pred_note_odd(hf_pred_total *t, const uint32_t odd[3]);
 /* The place of an aggregate's column in its table. */
 uint32_t hf_pred_total_column(hf_pred *p, const hf_pred_op *o,
                               const hf_predicate *q);
 /* All aggregates over snapshots by time. */
 void hf_pred_timed_totals(hf_pred *p);
+/* pred_sums.c: those of conditions that share a tree. */
+void hf_pred_shared_totals(hf_pred *p);
+
+/* pred_clock.c: ranks and ticks; which operations are timed, and how often
+ * each condition is used by them.  False: none is. */
+bool hf_pred_find_timed(hf_pred *p);
+
+/* pred_chains.c */
+void hf_pred_make_chains(hf_pred *p);
+/* Events of the chain before a tick. */
+uint32_t hf_pred_events_before(const hf_pred *p, const hf_pred_chain *c,
+                               uint32_t tick);
+/* The same if at least `from` are. */
+uint32_t hf_pred_events_from(const hf_pred *p, const hf_pred_chain *c,
+                             uint32_t from, uint32_t tick);
+static inline uint32_t hf_pred_event_ver(const hf_pred *p, uint32_t place)
+{
+    return p->tick_ver[p->event[place].tick];
+}
 
 /* pred_timed.c */
-void hf_pred_make_chains(hf_pred *p);
+/* The version of a key of its table in the snapshot of the operation. */
+uint32_t hf_pred_version_at(const hf_pred *p, const hf_pred_op *o,
+                            hf_key_id key);
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o);
-/* Events of a chain up to the snapshot of an operation. */
-uint32_t hf_pred_events_until(const hf_pred *p, const hf_pred_chain *c,
-                              const hf_pred_op *o);
 
 /* pred_edges.c */
 void hf_pred_add_edge(hf_pred *p, uint32_t from, uint32_t to,
@@ -321,7 +422,9 @@ void hf_pred_report_weak(hf_graph_report *r, const hf_walk *walk);
  * committed by a time of its own; NULL: there is none, or none is known. */
 uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n);
 
-/* pred_build.c: all but hf_pred_link(). */
+/* pred_build.c: made when first asked for; NULL: none. */
+hf_snapshots *hf_pred_snapshots(hf_pred *p);
+/* All but hf_pred_link(). */
 bool hf_pred_build(hf_graph *g);
 /* Once more: with certain edges only, or as version orders changed.  What was
  * noted without a cycle stays. */

@@ -29,6 +29,13 @@ static void find_uncertain(hf_pred *p)
     }
 }
 
+hf_snapshots *hf_pred_snapshots(hf_pred *p)
+{
+    if (!p->snapshots)
+        p->snapshots = hf_snapshots_new(p->g->h);
+    return p->snapshots;
+}
+
 static size_t count_predicates(const hf_history *h)
 {
     size_t n = 0;
@@ -107,7 +114,6 @@ static hf_pred *make(hf_graph *g, bool certain_only)
     p->chains = can_chain(g->level);
     p->cache = g->options.cache ? g->options.cache
                                 : hf_sql_cache_new(g->options.dialect);
-    p->snapshots = hf_snapshots_new(g->h);
     find_uncertain(p);
     list_ops(p);
     hf_pred_make_tables(p);
@@ -173,6 +179,7 @@ void hf_pred_free(hf_pred *p)
     hf_map_release(&p->by_text);
     hf_vec_release(&p->conditions);
     hf_vec_release(&p->chain);
+    hf_vec_release(&p->covers);
     hf_vec_release(&p->ops);
     hf_vec_release(&p->edges);
     hf_vec_release(&p->joints);
@@ -181,10 +188,12 @@ void hf_pred_free(hf_pred *p)
     hf_vec_release(&p->renewed);
     hf_vec_release(&p->entries);
     hf_vec_release(&p->rows);
+    hf_vec_release(&p->found);
     hf_free(p->event);
-    hf_free(p->net);
     hf_free(p->rank_time);
     hf_free(p->rank);
+    hf_free(p->tick_ver);
+    hf_free(p->rank_tick);
     hf_free(p->shared_rank);
     hf_free(p->op_first);
     hf_free(p->uncertain);

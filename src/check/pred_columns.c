@@ -129,22 +129,43 @@ void hf_pred_make_tables(hf_pred *p)
 
 /* ---- columns ------------------------------------------------------------- */
 
-static void decode(hf_pred *p, const hf_pred_table *t, hf_pred_column *c)
+static void decode_one(hf_pred *p, const hf_pred_table *t, hf_pred_column *c,
+                       uint32_t i)
 {
     const hf_graph *g = p->g;
+    hf_value_id v = hf_pred_value_of(g, t->ver[i]);
+    hf_scalar s = {.type = HF_NIL};
+
+    if (v != HF_NONE)
+        s = hf_value_scalar(g->h, v);
+    if (v == HF_NONE && g->ver_op[t->ver[i]] != HF_NONE)
+        c->missing[i] = MISSING; /* an increment without result */
+    else if (s.type == HF_NIL)
+        c->missing[i] = NIL;
+    else if (!hf_sql_row_column(s, c->name, &p->arena, &c->value[i]))
+        c->missing[i] = MISSING;
+}
+
+/* In the order of the history, where values lie side by side; unless the
+ * table is a small part of it. */
+static void decode(hf_pred *p, uint32_t table, hf_pred_column *c)
+{
+    const hf_graph *g = p->g;
+    const hf_pred_table *t = &p->tables.at[table];
+    bool in_order = t->n >= g->h->n_ops / 8;
 
     for (uint32_t i = 0; i < t->n; i++) {
-        hf_value_id v = hf_pred_value_of(g, t->ver[i]);
-        hf_scalar s = {.type = HF_NIL};
+        hf_op_id o = g->ver_op[t->ver[i]];
 
-        if (v != HF_NONE)
-            s = hf_value_scalar(g->h, v);
-        if (v == HF_NONE && g->ver_op[t->ver[i]] != HF_NONE)
-            c->missing[i] = MISSING; /* an increment without result */
-        else if (s.type == HF_NIL)
-            c->missing[i] = NIL;
-        else if (!hf_sql_row_column(s, c->name, &p->arena, &c->value[i]))
-            c->missing[i] = MISSING;
+        if (!in_order || o == HF_NONE || hf_pred_installed(g, o) != t->ver[i])
+            decode_one(p, t, c, i);
+    }
+    for (hf_op_id o = 0; in_order && o < g->h->n_ops; o++) {
+        uint32_t ver = hf_pred_installed(g, o);
+
+        if (ver != HF_NONE && p->table_of_key[p->ver_key[ver]] == table &&
+            g->ver_op[ver] == o)
+            decode_one(p, t, c, p->ver_place[ver]);
     }
 }
 
@@ -160,7 +181,7 @@ uint32_t hf_pred_column_of(hf_pred *p, uint32_t table, hf_str name)
         hf_alloc_large(hf_array_size((size_t)t->n + 1, sizeof(hf_sql_value)));
     memset(c.value, 0, ((size_t)t->n + 1) * sizeof(hf_sql_value));
     c.missing = HF_NEW_ZEROED(uint8_t, (size_t)t->n + 1);
-    decode(p, t, &c);
+    decode(p, table, &c);
     hf_vec_push(&t->columns, c);
     return (uint32_t)t->columns.n - 1;
 }
@@ -247,6 +268,31 @@ void hf_pred_sort_column(hf_pred *p, uint32_t table, uint32_t column)
     find_classes(c);
 }
 
+void hf_pred_number_column(hf_pred *p, uint32_t table, uint32_t column)
+{
+    const hf_pred_table *t = &p->tables.at[table];
+    hf_pred_column *c = &p->tables.at[table].columns.at[column];
+    uint32_t n = 0;
+
+    if (c->number)
+        return;
+    c->complete = true;
+    c->number = HF_NEW_ARRAY(uint32_t, (size_t)t->n + 1);
+    c->number_first = HF_NEW_ARRAY(uint32_t, (size_t)c->n_sorted + 1);
+    for (uint32_t i = 0; i < t->n; i++) {
+        c->number[i] = HF_NONE;
+        c->complete &= c->missing[i] != MISSING;
+    }
+    for (uint32_t i = 0; i < c->n_sorted; i++) {
+        if (i == 0 || hf_pred_order(&c->value[c->sorted[i - 1]],
+                                    &c->value[c->sorted[i]]) != 0)
+            c->number_first[n++] = i;
+        c->number[c->sorted[i]] = n - 1;
+    }
+    c->number_first[n] = c->n_sorted;
+    c->n_numbers = n;
+}
+
 void hf_pred_release_tables(hf_pred *p)
 {
     for (size_t i = 0; i < p->tables.n; i++) {
@@ -256,6 +302,8 @@ void hf_pred_release_tables(hf_pred *p)
             hf_free(t->columns.at[j].value);
             hf_free(t->columns.at[j].missing);
             hf_free(t->columns.at[j].sorted);
+            hf_free(t->columns.at[j].number);
+            hf_free(t->columns.at[j].number_first);
         }
         hf_vec_release(&t->columns);
         hf_free(t->ver);

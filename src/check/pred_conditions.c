@@ -11,7 +11,11 @@
  * the version before it does not, or the reverse.  Keys whose order is not
  * known have no flips.
  *
- * O(log V + candidates) for a condition with bounds, O(V) for one without.
+ * A condition that is ranges of one column and nothing else has no sets at all
+ * where operations can do without (pred_spans.c).
+ *
+ * O(log V) for such a one, O(log V + candidates) for another with bounds, O(V)
+ * for one without.
  */
 #include "check/pred.h"
 
@@ -74,6 +78,7 @@ typedef struct judge {
     hf_pred_table *t;
     hf_sql_value *row;         /* room for the columns of one version */
     const hf_sql_bound *bound; /* the best one; NULL: all are tested */
+    uint64_t n_candidates;     /* that it leaves */
     bool known;
     versions match, odd;
 } judge;
@@ -216,9 +221,55 @@ static const hf_sql_bound *best_bound(judge *j)
             best = &bounds[i];
         }
     }
-    if (best && best->exact)
-        hf_vec_reserve(&j->match, least);
+    j->n_candidates = least;
     return best;
+}
+
+/* Is every version with the column of the class of the bound, or null? */
+static bool is_uniform(const hf_pred_column *c, const hf_sql_bound *b)
+{
+    span of_class, null;
+
+    class_places(c, class_of_bound(b), &of_class.first, &of_class.end);
+    class_places(c, 0, &null.first, &null.end);
+    return of_class.end - of_class.first + (null.end - null.first) ==
+           c->n_sorted;
+}
+
+/* A condition that says no more than its bound: its ranges, by numbers, where
+ * that is enough (pred_spans.c). */
+static bool make_spans(judge *j)
+{
+    hf_pred *p = j->p;
+    hf_pred_condition *c = j->c;
+    const hf_sql_bound *b = NULL;
+    const hf_pred_column *column;
+    span of_class;
+
+    if (!p->chains || !j->t->regular || !p->g->h->cert.commit_ts ||
+        hf_sql_bounds(c->expr, &b) != 1 || !b->exact ||
+        b->n_ranges > HF_PRED_SPANS || class_of_bound(b) == 0)
+        return false;
+    c->span_column = c->column[b->column];
+    hf_pred_sort_column(p, c->table, c->span_column);
+    hf_pred_number_column(p, c->table, c->span_column);
+    column = &j->t->columns.at[c->span_column];
+    if (!column->complete || !is_uniform(column, b))
+        return false;
+    class_places(column, class_of_bound(b), &of_class.first, &of_class.end);
+    c->spans = hf_arena_get(&p->arena, b->n_ranges * sizeof(hf_pred_span));
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        span s = span_of(column, &b->ranges[i], of_class);
+
+        c->n_within += s.end - s.first;
+        if (s.first < s.end)
+            c->spans[c->n_spans++] =
+                (hf_pred_span){column->number[column->sorted[s.first]],
+                               column->number[column->sorted[s.end - 1]] + 1};
+    }
+    c->number = column->number;
+    c->is_spans = true;
+    return true;
 }
 
 bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c, hf_key_id key)
@@ -229,7 +280,7 @@ bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c, hf_key_id key)
                                hf_pred_below(&c->odd, g->ver_first[key]);
 }
 
-static void find_flips(hf_pred *p, hf_pred_condition *c)
+void hf_pred_find_flips(hf_pred *p, hf_pred_condition *c)
 {
     const hf_graph *g = p->g;
     uint32_t *flip = HF_NEW_ARRAY(uint32_t, 2 * (size_t)c->match.n + 1);
@@ -284,7 +335,8 @@ static void finish(judge *j)
 {
     j->c->match = set_of(&j->match);
     j->c->odd = set_of(&j->odd);
-    find_flips(j->p, j->c);
+    hf_pred_find_flips(j->p, j->c);
+    j->c->has_sets = true;
 }
 
 /* Asks the database about every version of the table: what the interpreter
@@ -333,25 +385,9 @@ static void ask_database(judge *j)
 typedef struct group {
     judge *all; /* per condition of the history */
     HF_VEC(uint32_t) members;
-    uint32_t *value_of; /* per place: the number of its value; HF_NONE */
-    uint32_t n_values;
     uint32_t *first; /* per value: its list */
     uint32_t *list;  /* conditions, twice, plus 1 if no test is needed */
 } group;
-
-/* Numbers the values of the column, in their order. */
-static void number_values(group *u, const hf_pred_table *t,
-                          const hf_pred_column *c)
-{
-    u->value_of = HF_NEW_ARRAY(uint32_t, (size_t)t->n + 1);
-    memset(u->value_of, 0xff, t->n * sizeof(uint32_t));
-    for (uint32_t i = 0; i < c->n_sorted; i++) {
-        if (i == 0 || hf_pred_order(&c->value[c->sorted[i - 1]],
-                                    &c->value[c->sorted[i]]) != 0)
-            u->n_values++;
-        u->value_of[c->sorted[i]] = u->n_values - 1;
-    }
-}
 
 /* Calls for each value that a condition's bound leaves: counts, or fills. */
 static void cover(group *u, const hf_pred_column *c, uint32_t condition,
@@ -367,8 +403,8 @@ static void cover(group *u, const hf_pred_column *c, uint32_t condition,
 
         if (s.first == s.end)
             continue;
-        from = u->value_of[c->sorted[s.first]];
-        to = u->value_of[c->sorted[s.end - 1]];
+        from = c->number[c->sorted[s.first]];
+        to = c->number[c->sorted[s.end - 1]];
         for (uint32_t v = from; v <= to; v++) {
             if (fill)
                 u->list[u->first[v + 1]++] = 2 * condition + b->exact;
@@ -380,12 +416,12 @@ static void cover(group *u, const hf_pred_column *c, uint32_t condition,
 
 static void cover_all(group *u, const hf_pred_column *c)
 {
-    u->first = HF_NEW_ZEROED(uint32_t, (size_t)u->n_values + 3);
+    u->first = HF_NEW_ZEROED(uint32_t, (size_t)c->n_numbers + 3);
     for (size_t i = 0; i < u->members.n; i++)
         cover(u, c, u->members.at[i], false);
-    for (uint32_t v = 0; v < u->n_values; v++)
+    for (uint32_t v = 0; v < c->n_numbers; v++)
         u->first[v + 2] += u->first[v + 1];
-    u->list = HF_NEW_ARRAY(uint32_t, (size_t)u->first[u->n_values + 1] + 1);
+    u->list = HF_NEW_ARRAY(uint32_t, (size_t)u->first[c->n_numbers + 1] + 1);
     for (size_t i = 0; i < u->members.n; i++)
         cover(u, c, u->members.at[i], true);
 }
@@ -409,15 +445,9 @@ static void test_odd_one(group *u, const hf_pred_column *c, uint32_t place)
 /* Are there versions for test_odd_one()? */
 static bool is_mixed(const group *u, const hf_pred_column *c)
 {
-    for (size_t i = 0; i < u->members.n; i++) {
-        uint32_t first, end, null_first, null_end;
-
-        class_places(c, class_of_bound(u->all[u->members.at[i]].bound), &first,
-                     &end);
-        class_places(c, 0, &null_first, &null_end);
-        if (end - first + (null_end - null_first) != c->n_sorted)
+    for (size_t i = 0; i < u->members.n; i++)
+        if (!is_uniform(c, u->all[u->members.at[i]].bound))
             return true;
-    }
     return false;
 }
 
@@ -427,10 +457,16 @@ static void distribute(hf_pred *p, group *u, uint32_t table, uint32_t column)
     const hf_pred_column *c = &t->columns.at[column];
     bool mixed = is_mixed(u, c);
 
-    number_values(u, t, c);
+    hf_pred_number_column(p, table, column);
     cover_all(u, c);
+    for (size_t i = 0; i < u->members.n; i++) {
+        judge *j = &u->all[u->members.at[i]];
+
+        if (j->bound->exact)
+            hf_vec_reserve(&j->match, j->n_candidates);
+    }
     for (uint32_t i = 0; i < t->n; i++) {
-        uint32_t v = u->value_of[i];
+        uint32_t v = c->number[i];
 
         if (v != HF_NONE)
             for (uint32_t k = u->first[v]; k < u->first[v + 1]; k++) {
@@ -444,7 +480,6 @@ static void distribute(hf_pred *p, group *u, uint32_t table, uint32_t column)
         if (mixed || c->missing[i] == HF_PRED_MISSING)
             test_odd_one(u, c, i);
     }
-    hf_free(u->value_of);
     hf_free(u->first);
     hf_free(u->list);
 }
@@ -459,8 +494,7 @@ uint32_t hf_pred_condition_of(hf_pred *p, hf_string_id table, hf_string_id text)
     at = hf_map_add(&p->by_text, (uint64_t)t << 32 | text, n);
     if (at == n)
         hf_vec_push(&p->conditions,
-                    (hf_pred_condition){
-                        .text = text, .table = t, .chain = {HF_NONE, HF_NONE}});
+                    (hf_pred_condition){.text = text, .table = t});
     return at;
 }
 
@@ -474,7 +508,7 @@ static void judge_groups(hf_pred *p, judge *all)
     for (uint32_t i = 0; i < p->conditions.n; i++) {
         const hf_pred_condition *c = &p->conditions.at[i];
 
-        if (all[i].bound)
+        if (all[i].bound && !c->is_spans)
             s[n++] = (hf_sortable){
                 (uint64_t)c->table << 32 | c->column[all[i].bound->column], i};
     }
@@ -507,7 +541,8 @@ void hf_pred_judge_conditions(hf_pred *p)
             continue;
         if (hf_sql_n_columns(j->c->expr) > most)
             most = hf_sql_n_columns(j->c->expr);
-        j->bound = best_bound(j);
+        if (!make_spans(j))
+            j->bound = best_bound(j);
         hf_budget_progress(p->g->budget, "conditions", i, n);
     }
     row = HF_NEW_ARRAY(hf_sql_value, most);
@@ -518,13 +553,14 @@ void hf_pred_judge_conditions(hf_pred *p)
     for (uint32_t i = 0; i < n; i++) {
         judge *j = &all[i];
 
-        if (j->known && !j->bound && !hf_graph_spent(p->g))
+        if (j->known && !j->bound && !j->c->is_spans && !hf_graph_spent(p->g))
             for (uint32_t k = 0; k < j->t->n; k++)
                 test(j, k);
         if ((!j->known || j->odd.n > 0) && p->g->options.oracle)
             ask_database(j);
         j->c->judged = j->known || j->c->asked;
-        finish(j);
+        if (!j->c->is_spans)
+            finish(j);
     }
     hf_free(row);
     hf_free(all);

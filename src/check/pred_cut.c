@@ -24,8 +24,9 @@ typedef struct cutter {
     bool all; /* flips, not only the nearest */
     hf_labelled *graph;
     hf_pred_entries entries;
-    hf_map first;           /* condition -> where its flips are */
-    HF_VEC(uint32_t) flips; /* of the component: how many, then these */
+    hf_map first;              /* condition -> where its flips are */
+    HF_VEC(uint32_t) flips;    /* of the component: how many, then these */
+    HF_VEC(uint32_t) versions; /* that it installed, ascending */
 } cutter;
 
 static bool inside(const cutter *c, hf_txn_id t)
@@ -67,22 +68,68 @@ static void add_item(cutter *c, const hf_pred_op *o, hf_key_id key,
     }
 }
 
-/* The flips of the condition by transactions of the component. */
+/* The versions that the transactions of the component installed. */
+static void find_versions(cutter *c, const hf_txn_id *txns, uint32_t n)
+{
+    const hf_graph *g = c->p->g;
+    const hf_history *h = g->h;
+    hf_sortable *all;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (hf_op_id o = h->op_first[txns[i]]; o < h->op_first[txns[i] + 1];
+             o++)
+            if (hf_pred_installed(g, o) != HF_NONE)
+                hf_vec_push(&c->versions, hf_pred_installed(g, o));
+    all = HF_NEW_ARRAY(hf_sortable, c->versions.n + 1);
+    for (size_t i = 0; i < c->versions.n; i++)
+        all[i] = (hf_sortable){c->versions.at[i], 0};
+    hf_sort(all, c->versions.n);
+    for (size_t i = 0; i < c->versions.n; i++)
+        if (i == 0 || all[i].key != all[i - 1].key)
+            c->versions.at[count++] = (uint32_t)all[i].key;
+    c->versions.n = count;
+    hf_free(all);
+}
+
+/* Does the version change the matches of a condition that is ranges? */
+static bool is_flip(const hf_pred *p, const hf_pred_condition *c, uint32_t ver)
+{
+    hf_key_id key = p->ver_key[ver];
+
+    return p->table_of_key[key] == c->table && ver > p->g->ver_first[key] &&
+           hf_pred_holds(p, c, ver) != hf_pred_holds(p, c, ver - 1);
+}
+
+static void add_flip(cutter *c, uint32_t at, uint32_t ver)
+{
+    hf_vec_push(&c->flips, ver);
+    c->flips.at[at]++;
+}
+
+/* The flips of the condition by transactions of the component: of its flips,
+ * or, if these would first have to be found, of the component's versions. */
 static hf_pred_set flips_of(cutter *c, uint32_t condition)
 {
-    const hf_pred_set *all = &c->p->conditions.at[condition].flip;
+    const hf_pred_condition *of = &c->p->conditions.at[condition];
     uint32_t at = (uint32_t)c->flips.n;
     uint32_t known = hf_map_add(&c->first, condition, at);
 
-    if (known == at) {
-        hf_vec_push(&c->flips, 0);
+    if (known != at)
+        return (hf_pred_set){c->flips.at + known + 1, c->flips.at[known]};
+    hf_vec_push(&c->flips, 0);
+    if (of->has_sets || of->n_within < c->versions.n) {
+        const hf_pred_set *all = &hf_pred_sets(c->p, condition)->flip;
+
         for (uint32_t i = 0; i < all->n; i++)
-            if (inside(c, c->p->g->ver_txn[all->at[i]])) {
-                hf_vec_push(&c->flips, all->at[i]);
-                c->flips.at[at]++;
-            }
+            if (inside(c, c->p->g->ver_txn[all->at[i]]))
+                add_flip(c, at, all->at[i]);
+    } else {
+        for (size_t i = 0; i < c->versions.n; i++)
+            if (is_flip(c->p, of, c->versions.at[i]))
+                add_flip(c, at, c->versions.at[i]);
     }
-    return (hf_pred_set){c->flips.at + known + 1, c->flips.at[known]};
+    return (hf_pred_set){c->flips.at + at + 1, c->flips.at[at]};
 }
 
 static void add_flips(cutter *c, const hf_pred_op *o, hf_key_id key,
@@ -151,6 +198,7 @@ void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
                 .graph = graph};
 
     hf_map_init(&c.first);
+    find_versions(&c, txns, n);
     for (uint32_t i = 0; i < n && graph->edges.n < MOST; i++) {
         for (uint32_t k = p->op_first[txns[i]]; k < p->op_first[txns[i] + 1];
              k++)
@@ -160,5 +208,6 @@ void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
     }
     hf_map_release(&c.first);
     hf_vec_release(&c.flips);
+    hf_vec_release(&c.versions);
     hf_vec_release(&c.entries);
 }

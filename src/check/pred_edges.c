@@ -57,7 +57,7 @@ void hf_pred_flip_edges(hf_pred *p, const hf_pred_op *o, hf_key_id key,
                         uint32_t ver)
 {
     const hf_graph *g = p->g;
-    const hf_pred_set *f = &p->conditions.at[o->condition].flip;
+    const hf_pred_set *f = &hf_pred_sets(p, o->condition)->flip;
     uint32_t at = hf_pred_below(f, ver + 1);
 
     for (uint32_t i = at; i-- > 0 && f->at[i] > g->ver_first[key];)
@@ -90,7 +90,7 @@ static hf_sortable *sort_joints(const hf_pred *p, bool behind)
 
 static hf_txn_id event_txn(const hf_pred *p, uint32_t place)
 {
-    return p->g->ver_txn[p->event[place].ver];
+    return p->g->ver_txn[hf_pred_event_ver(p, place)];
 }
 
 /* A node for each place that operations have in a chain gathers the events
@@ -179,27 +179,58 @@ static void find_extremes(const hf_pred *p, const uint32_t *place,
     }
 }
 
-static bool joints_fit(const hf_pred *p, const uint32_t *place)
+/* Do versions follow each other as in the order?  Then the events of a chain
+ * ascend, and the nearest ones are the extremes. */
+static bool is_by_time(const hf_pred *p, const uint32_t *place)
 {
-    size_t n = 1;
-    uint32_t *last, *first;
-    bool fine = true;
+    uint32_t last = 0;
 
-    for (size_t i = 0; i < p->chain.n; i++)
-        n += p->chain.at[i].n;
-    last = hf_alloc_large(hf_array_size(n, sizeof(*last)));
-    first = hf_alloc_large(hf_array_size(n, sizeof(*first)));
-    find_extremes(p, place, last, first);
-    for (size_t i = 0; i < p->joints.n && fine; i++) {
+    for (uint32_t i = 0; i < p->n_ticks; i++) {
+        uint32_t at = place[p->g->ver_txn[p->tick_ver[i]]];
+
+        if (at < last)
+            return false;
+        last = at;
+    }
+    return true;
+}
+
+/* With the last place of the events up to one, and the first of those from
+ * one on; NULL: those of the events themselves. */
+static bool joints_fit_with(const hf_pred *p, const uint32_t *place,
+                            const uint32_t *last, const uint32_t *first)
+{
+    for (size_t i = 0; i < p->joints.n; i++) {
         const hf_pred_joint *j = &p->joints.at[i];
         const hf_pred_chain *c = &p->chain.at[j->chain];
         uint32_t at = place[j->txn];
 
-        if (j->until > c->first && last[j->until - 1] >= at)
-            fine = false;
-        if (j->behind < c->first + c->n && first[j->behind] <= at)
-            fine = false;
+        if (j->until > c->first &&
+            (last ? last[j->until - 1] : place[event_txn(p, j->until - 1)]) >=
+                at)
+            return false;
+        if (j->behind < c->first + c->n &&
+            (first ? first[j->behind] : place[event_txn(p, j->behind)]) <= at)
+            return false;
     }
+    return true;
+}
+
+static bool joints_fit(const hf_pred *p, const uint32_t *place)
+{
+    const hf_pred_chain *c;
+    uint32_t *last, *first;
+    size_t room;
+    bool fine;
+
+    if (p->chain.n == 0 || is_by_time(p, place))
+        return joints_fit_with(p, place, NULL, NULL);
+    c = &p->chain.at[p->chain.n - 1];
+    room = (size_t)c->first + c->n + 1;
+    last = hf_alloc_large(hf_array_size(room, sizeof(*last)));
+    first = hf_alloc_large(hf_array_size(room, sizeof(*first)));
+    find_extremes(p, place, last, first);
+    fine = joints_fit_with(p, place, last, first);
     hf_free(last);
     hf_free(first);
     return fine;

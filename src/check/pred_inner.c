@@ -59,6 +59,15 @@ static void note_conflict(hf_pred *p, const hf_pred_seen *item, hf_op_id op)
     hf_vec_push(&p->conflicts, c);
 }
 
+static bool satisfies(const hf_pred *p, uint32_t condition,
+                      const hf_pred_seen *item)
+{
+    const hf_pred_condition *c = &p->conditions.at[condition];
+
+    return p->table_of_key[item->key] == c->table &&
+           hf_pred_holds(p, c, item->ver);
+}
+
 /* Entries of one key, the items among them against the absent ones. */
 static void compare_key(hf_pred *p, const hf_pred_seen *s, size_t n)
 {
@@ -67,7 +76,7 @@ static void compare_key(hf_pred *p, const hf_pred_seen *s, size_t n)
             continue;
         for (size_t j = 0; j < n; j++)
             if (s[j].ver == HF_NONE && s[j].op != s[i].op &&
-                hf_pred_has(&p->conditions.at[s[j].condition].match, s[i].ver))
+                satisfies(p, s[j].condition, &s[i]))
                 note_conflict(p, &s[i], s[j].op);
     }
 }
@@ -98,7 +107,7 @@ static void compare_timed(hf_pred *p, const hf_pred_op *o)
         if (s->ver == HF_NONE || s->op == o->op ||
             p->table_of_key[s->key] != c->table ||
             is_entry(p->g, o, s->key, s->ver) || /* then the result is wrong */
-            !hf_pred_has(&c->match, s->ver) ||
+            !hf_pred_holds(p, c, s->ver) ||
             hf_pred_own_write(h, o->txn, o->op, s->key, &w))
             continue;
         if (!o->all && !sorted) {
@@ -112,10 +121,7 @@ static void compare_timed(hf_pred *p, const hf_pred_op *o)
                 note_conflict(p, s, o->op);
             continue;
         }
-        w = hf_snapshot_at(p->snapshots, o->txn, o->time, s->key);
-        if (w == HF_WRITER_INITIAL
-                ? !hf_pred_has(&c->match, p->g->ver_first[s->key])
-                : w != HF_NONE && !hf_pred_has(&c->match, p->g->op_role[w] / 2))
+        if (!hf_pred_holds(p, c, hf_pred_version_at(p, o, s->key)))
             note_conflict(p, s, o->op);
     }
 }

@@ -227,7 +227,7 @@ hf_sql_truth hf_pred_matches(hf_pred *p, const hf_pred_op *o,
         return e->own ? HF_SQL_ERROR : HF_SQL_FALSE;
     if (e->ver == HF_NONE || !c->judged || p->table_of_key[e->key] != c->table)
         return hf_pred_test_value(p, o->condition, e->value);
-    if (hf_pred_has(&c->match, e->ver))
+    if (hf_pred_holds(p, c, e->ver))
         return HF_SQL_TRUE;
     return hf_pred_has(&c->odd, e->ver) ? HF_SQL_ERROR : HF_SQL_FALSE;
 }
@@ -279,10 +279,11 @@ static bool list_snapshot(hf_pred *p, const hf_pred_op *o,
     hf_graph *g = p->g;
     const hf_history *h = g->h;
     const hf_key_id *keys = NULL;
-    uint32_t n = hf_snapshot_keys(p->snapshots, q->table, &keys);
+    const hf_snapshots *snapshots = hf_pred_snapshots(p);
+    uint32_t n = hf_snapshot_keys(snapshots, q->table, &keys);
 
     for (uint32_t i = 0; i < n; i++) {
-        hf_op_id w = hf_snapshot_version(p->snapshots, o->txn, o->op, keys[i]);
+        hf_op_id w = hf_snapshot_version(snapshots, o->txn, o->op, keys[i]);
         hf_pred_entry e = {.key = keys[i], .ver = HF_NONE};
 
         if (w == HF_NONE || (g->key_use[keys[i]] & HF_USE_LIST))
@@ -409,7 +410,7 @@ static bool is_decidable(hf_pred *p, const hf_pred_op *o,
                          const hf_pred_entries *all, const char **ret_why)
 {
     const hf_graph *g = p->g;
-    const hf_pred_condition *c = &p->conditions.at[o->condition];
+    const hf_pred_condition *c = hf_pred_sets(p, o->condition);
 
     *ret_why = c->why;
     if (!c->judged)

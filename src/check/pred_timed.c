@@ -25,278 +25,34 @@
  * the next version on the reader, in the same way.
  *
  * The number of rows that a snapshot should give is counted along the chain;
- * the rows that were returned are looked up one by one.
+ * the rows that were returned are looked up one by one.  An operation may stand
+ * in several chains, see pred_chains.c.
  *
- * O(flips) for a chain; O(log flips + rows + own writes + flips while the
- * transaction ran) for an operation.
+ * O(rows + own writes + chains * log flips + flips while the transaction ran)
+ * for an operation.
  */
 #include "check/pred.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- ranks --------------------------------------------------------------- */
-
-static void make_ranks(hf_pred *p)
-{
-    const hf_graph *g = p->g;
-    const hf_history *h = g->h;
-    const uint64_t *commit = h->cert.commit_ts;
-    hf_sortable *all =
-        hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(*all)));
-    uint32_t n = 0;
-
-    for (hf_txn_id t = 0; t < h->n_txns; t++)
-        if (g->happened[t] && commit[t] != HF_TIME_NONE)
-            all[n++] = (hf_sortable){commit[t], t};
-    hf_sort(all, n);
-    p->rank = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
-    memset(p->rank, 0xff, ((size_t)h->n_txns + 1) * sizeof(uint32_t));
-    p->rank_time = HF_NEW_ARRAY(uint64_t, (size_t)n + 1);
-    p->shared_rank = HF_NEW_ZEROED(uint8_t, (size_t)n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || all[i].key != all[i - 1].key)
-            p->rank_time[p->n_ranks++] = all[i].key;
-        else
-            p->shared_rank[p->n_ranks - 1] = 1;
-        p->rank[all[i].value] = p->n_ranks - 1;
-    }
-    hf_free(all);
-}
-
-/* How many ranks are at or before the time. */
-static uint32_t ranks_until(const hf_pred *p, uint64_t time)
-{
-    uint32_t low = 0, high = p->n_ranks;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (p->rank_time[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* ---- chains -------------------------------------------------------------- */
-
-/* A transaction is never in its own snapshot; where it is of the time of its
- * own commit, that is the snapshot just before. */
-static uint64_t time_of(const hf_pred *p, hf_txn_id t, const hf_predicate *q)
-{
-    return q->snapshot_time - (q->snapshot_time > 0 &&
-                               p->g->h->cert.commit_ts[t] == q->snapshot_time);
-}
-
-static bool is_timed(const hf_pred *p, hf_txn_id t, const hf_predicate *q,
-                     uint32_t condition)
-{
-    const hf_pred_condition *c = &p->conditions.at[condition];
-    const uint64_t *commit = p->g->h->cert.commit_ts;
-
-    if (!p->chains || q->snapshot != HF_SNAPSHOT_TIME || !c->judged ||
-        c->odd.n > 0 || !p->tables.at[c->table].regular || !commit)
-        return false;
-    if (commit[t] == q->snapshot_time)
-        return commit[t] > 0 && !p->shared_rank[p->rank[t]];
-    return commit[t] > q->snapshot_time; /* or not known */
-}
-
-static void need_chain(hf_pred *p, uint32_t condition, bool all)
-{
-    hf_pred_condition *c = &p->conditions.at[condition];
-    hf_pred_chain chain = {.condition = condition, .all = all};
-
-    if (c->chain[all] != HF_NONE)
-        return;
-    for (uint32_t i = 0; i < c->match.n; i++)
-        chain.start +=
-            c->match.at[i] == p->g->ver_first[p->ver_key[c->match.at[i]]];
-    c->chain[all] = (uint32_t)p->chain.n;
-    hf_vec_push(&p->chain, chain);
-}
-
-/* Calls back with every event of a chain: the flips of its condition; of one
- * of all changes, every match that somebody wrote and what ends one.  Both
- * sets ascend. */
-typedef void (*event_work)(void *user, uint32_t chain, uint32_t ver,
-                           bool matches);
-
-static inline void each_event(const hf_pred *p, uint32_t chain, event_work work,
-                              void *user)
-{
-    const hf_pred_condition *c =
-        &p->conditions.at[p->chain.at[chain].condition];
-    bool changes = p->chain.at[chain].all;
-
-    for (uint32_t i = 0; i < c->flip.n; i++)
-        if (!changes || !c->flip_on[i])
-            work(user, chain, c->flip.at[i], c->flip_on[i]);
-    for (uint32_t m = 0; changes && m < c->match.n; m++)
-        if (p->g->ver_txn[c->match.at[m]] != HF_NONE)
-            work(user, chain, c->match.at[m], true);
-}
-
-/* Events are put in the order of time without comparing them: listed by
- * version first, then the versions are gone through by commit time, each
- * handing its events to their chains. */
-typedef struct sorter {
-    hf_pred *p;
-    uint32_t *first; /* per version */
-    uint32_t *chain; /* of an event: twice, plus 1 if it matches */
-} sorter;
-
-static inline void count_event(void *user, uint32_t chain, uint32_t ver,
-                               bool matches)
-{
-    sorter *s = user;
-
-    (void)matches;
-    s->first[ver + 2]++;
-    s->p->chain.at[chain].n++;
-}
-
-static inline void list_event(void *user, uint32_t chain, uint32_t ver,
-                              bool matches)
-{
-    sorter *s = user;
-
-    s->chain[s->first[ver + 1]++] = 2 * chain + matches;
-}
-
-/* Versions by the commit times of their writers. */
-static hf_sortable *versions_by_time(const hf_pred *p, uint32_t *ret_n)
-{
-    const hf_graph *g = p->g;
-    hf_sortable *all =
-        hf_alloc_large(hf_array_size((size_t)g->n_versions + 1, sizeof(*all)));
-    uint32_t n = 0;
-
-    for (uint32_t v = 0; v < g->n_versions; v++)
-        if (g->ver_txn[v] != HF_NONE && p->rank[g->ver_txn[v]] != HF_NONE)
-            all[n++] = (hf_sortable){p->rank[g->ver_txn[v]], v};
-    hf_sort(all, n);
-    *ret_n = n;
-    return all;
-}
-
-static void hand_out(sorter *s)
-{
-    hf_pred *p = s->p;
-    uint32_t n, *at = HF_NEW_ARRAY(uint32_t, p->chain.n + 1);
-    hf_sortable *all = versions_by_time(p, &n);
-
-    for (size_t i = 0; i < p->chain.n; i++)
-        at[i] = p->chain.at[i].first;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t ver = (uint32_t)all[i].value;
-
-        for (uint32_t k = s->first[ver]; k < s->first[ver + 1]; k++)
-            p->event[at[s->chain[k] / 2]++] =
-                (hf_pred_event){(uint32_t)all[i].key, ver, s->chain[k] & 1u};
-    }
-    hf_free(all);
-    hf_free(at);
-}
-
-/* How many more match than at the start of the chain. */
-static void count_matches(hf_pred *p)
-{
-    for (size_t i = 0; i < p->chain.n; i++) {
-        const hf_pred_chain *c = &p->chain.at[i];
-        int32_t net = 0;
-
-        for (uint32_t k = c->first; !c->all && k < c->first + c->n; k++) {
-            net += p->event[k].matches ? 1 : -1;
-            p->net[k] = net;
-        }
-    }
-}
-
-static void place_events(hf_pred *p)
-{
-    sorter s = {.p = p};
-    uint32_t n_versions = p->g->n_versions, total = 0;
-
-    s.first = HF_NEW_ZEROED(uint32_t, (size_t)n_versions + 3);
-    for (uint32_t i = 0; i < p->chain.n; i++) {
-        p->chain.at[i].first = total;
-        each_event(p, i, count_event, &s);
-        total += p->chain.at[i].n;
-    }
-    for (uint32_t v = 0; v < n_versions; v++)
-        s.first[v + 2] += s.first[v + 1];
-    s.chain = hf_alloc_large(hf_array_size((size_t)total + 1, 4));
-    for (uint32_t i = 0; i < p->chain.n; i++)
-        each_event(p, i, list_event, &s);
-    p->event =
-        hf_alloc_large(hf_array_size((size_t)total + 1, sizeof(*p->event)));
-    p->net = hf_alloc_large(hf_array_size((size_t)total + 1, 4));
-    hand_out(&s);
-    count_matches(p);
-    hf_free(s.first);
-    hf_free(s.chain);
-}
-
-void hf_pred_make_chains(hf_pred *p)
-{
-    bool any = false;
-
-    if (!p->chains || !p->g->h->cert.commit_ts)
-        return;
-    make_ranks(p);
-    for (size_t i = 0; i < p->ops.n; i++) {
-        hf_pred_op *o = &p->ops.at[i];
-
-        o->timed = is_timed(p, o->txn, &o->q, o->condition);
-        o->known = o->timed;
-        o->all = o->aggregate || !o->q.has_result_set;
-        o->time = time_of(p, o->txn, &o->q);
-        if (o->timed)
-            o->ranks = ranks_until(p, o->time);
-        if (o->timed)
-            need_chain(p, o->condition, o->all);
-        any |= o->timed;
-    }
-    if (any)
-        place_events(p);
-}
-
-/* Events of the chain below a rank. */
-static uint32_t events_below(const hf_pred *p, const hf_pred_chain *c,
-                             uint32_t rank)
-{
-    uint32_t low = 0, high = c->n;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (p->event[c->first + middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-uint32_t hf_pred_events_until(const hf_pred *p, const hf_pred_chain *c,
-                              const hf_pred_op *o)
-{
-    return events_below(p, c, o->ranks);
-}
-
 /* ---- operations ---------------------------------------------------------- */
 
-/* The version of the key in the snapshot of the operation. */
-static uint32_t version_in(const hf_pred *p, const hf_pred_op *o, hf_key_id key)
+uint32_t hf_pred_version_at(const hf_pred *p, const hf_pred_op *o,
+                            hf_key_id key)
 {
-    hf_op_id w = hf_snapshot_at(p->snapshots, o->txn, o->time, key);
+    const hf_graph *g = p->g;
+    uint32_t low = g->ver_first[key], high = g->ver_end[key];
 
-    if (w == HF_WRITER_INITIAL)
-        return p->g->ver_first[key];
-    return p->g->op_role[w] / 2;
+    while (high - low > 1) { /* low is in it */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (p->rank[g->ver_txn[middle]] < o->ranks)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Own writes before the operation: how many more rows than the snapshot has;
@@ -323,117 +79,158 @@ static int64_t own_difference(hf_pred *p, const hf_pred_op *o, bool *unclear)
         m = hf_pred_matches(p, o, &e);
         *unclear |= m == HF_SQL_ERROR;
         difference += m == HF_SQL_TRUE;
-        difference -= hf_pred_has(&c->match, version_in(p, o, key));
+        difference -= hf_pred_holds(p, c, hf_pred_version_at(p, o, key));
     }
     return difference;
 }
 
 /* One row: the version looked at, and one that satisfies the condition. */
-static bool is_right(hf_pred *p, const hf_pred_op *o, hf_version_ref row)
+static bool is_right(hf_pred *p, const hf_pred_op *o, const hf_pred_row *row)
 {
     const hf_graph *g = p->g;
     const hf_history *h = g->h;
     const hf_pred_condition *c = &p->conditions.at[o->condition];
-    hf_key_id key = h->value_key[row.value];
-    uint32_t ver;
-    hf_op_id own;
+    hf_version_ref ref = row->ref;
+    uint32_t ver = row->ver;
 
-    if (p->table_of_key[key] != c->table)
-        return hf_pred_test_value(p, o->condition, row.value) == HF_SQL_TRUE;
-    if (!o->fresh && hf_pred_own_write(h, o->txn, o->op, key, &own))
-        return hf_graph_written(h, own) == row.value &&
-               (row.writer == HF_NONE || row.writer == o->txn) &&
-               hf_pred_test_value(p, o->condition, row.value) == HF_SQL_TRUE;
-    ver = version_in(p, o, key);
-    if (row.writer != HF_NONE &&
-        row.writer !=
+    if (p->table_of_key[row->key] != c->table)
+        return hf_pred_test_value(p, o->condition, ref.value) == HF_SQL_TRUE;
+    if (row->own != HF_NONE) {
+        if (hf_graph_written(h, row->own) != ref.value ||
+            (ref.writer != HF_NONE && ref.writer != o->txn))
+            return false;
+        ver = hf_pred_installed(g, row->own);
+        return ver != HF_NONE ? hf_pred_holds(p, c, ver)
+                              : hf_pred_test_value(p, o->condition,
+                                                   ref.value) == HF_SQL_TRUE;
+    }
+    if (ref.writer != HF_NONE &&
+        ref.writer !=
             (g->ver_txn[ver] == HF_NONE ? HF_WRITER_INITIAL : g->ver_txn[ver]))
         return false;
-    return hf_pred_value_of(g, ver) == row.value && hf_pred_has(&c->match, ver);
+    return hf_pred_value_of(g, ver) == ref.value && hf_pred_holds(p, c, ver);
 }
 
-/* Rows of another table do not count. */
-static size_t rows_of_table(const hf_pred *p, uint32_t table)
+/* The rows that were returned, as versions. */
+static void find_rows(hf_pred *p, const hf_pred_op *o)
 {
-    size_t n = 0;
+    const hf_history *h = p->g->h;
+    uint32_t table = p->conditions.at[o->condition].table;
 
-    for (size_t i = 0; i < p->rows.n; i++)
-        n += p->table_of_key[p->g->h->value_key[p->rows.at[i].value]] == table;
-    return n;
+    p->found.n = 0;
+    for (size_t i = 0; i < p->rows.n; i++) {
+        hf_pred_row row = {.ref = p->rows.at[i],
+                           .key = h->value_key[p->rows.at[i].value],
+                           .ver = HF_NONE,
+                           .own = HF_NONE};
+
+        if (!o->fresh)
+            (void)hf_pred_own_write(h, o->txn, o->op, row.key, &row.own);
+        if (row.own == HF_NONE && p->table_of_key[row.key] == table)
+            row.ver = hf_pred_version_at(p, o, row.key);
+        hf_vec_push(&p->found, row);
+    }
 }
 
-static void judge_rows(hf_pred *p, const hf_pred_op *o)
+/* The rows against `matches`, what the snapshot has. */
+static void judge_rows(hf_pred *p, const hf_pred_op *o, int64_t matches)
 {
     const hf_pred_condition *c = &p->conditions.at[o->condition];
-    const hf_pred_chain *chain = &p->chain.at[c->chain[0]];
-    uint32_t until = hf_pred_events_until(p, chain, o);
     bool unclear = false;
-    int64_t expected = chain->start + own_difference(p, o, &unclear);
 
-    if (until > 0)
-        expected += p->net[chain->first + until - 1];
-    for (size_t i = 0; i < p->rows.n; i++)
-        if (!is_right(p, o, p->rows.at[i])) {
+    matches += own_difference(p, o, &unclear);
+    for (size_t i = 0; i < p->found.n; i++) {
+        const hf_pred_row *row = &p->found.at[i];
+
+        if (!is_right(p, o, row)) {
             hf_pred_mismatch(p, o);
             return;
         }
+        matches -= p->table_of_key[row->key] == c->table;
+    }
     if (unclear)
         hf_pred_unclear(p, o, true, c->why);
-    else if (expected != (int64_t)rows_of_table(p, c->table))
+    else if (matches != 0)
         hf_pred_mismatch(p, o);
 }
 
 static void take_rows(hf_pred *p, const hf_pred_op *o)
 {
-    const hf_history *h = p->g->h;
+    uint32_t table = p->conditions.at[o->condition].table;
 
-    for (size_t i = 0; i < p->rows.n; i++) {
-        hf_key_id key = h->value_key[p->rows.at[i].value];
-        bool listed =
-            p->table_of_key[key] == p->conditions.at[o->condition].table;
-        hf_op_id own;
+    for (size_t i = 0; i < p->found.n; i++) {
+        const hf_pred_row *row = &p->found.at[i];
 
-        if (!o->fresh && hf_pred_own_write(h, o->txn, o->op, key, &own))
+        if (row->own != HF_NONE)
             continue;
-        hf_pred_item(p, o, key,
-                     listed ? version_in(p, o, key)
-                            : hf_pred_version(p, o, p->rows.at[i], false));
+        hf_pred_item(p, o, row->key,
+                     p->table_of_key[row->key] == table
+                         ? row->ver
+                         : hf_pred_version(p, o, row->ref, false));
     }
 }
 
-/* Is one of the events the transaction's own, or did it write a key of the
- * table before the operation? */
-static bool is_involved(const hf_pred *p, const hf_pred_op *o,
-                        const hf_pred_chain *c)
-{
-    const hf_graph *g = p->g;
-    const hf_history *h = g->h;
-    uint32_t table = p->conditions.at[c->condition].table;
+/* ---- chains -------------------------------------------------------------- */
 
-    for (hf_op_id w = h->op_first[o->txn]; !o->fresh && w < o->op; w++)
-        if (hf_graph_writes(h, w) && p->table_of_key[h->op_key[w]] == table)
-            return true;
-    for (uint32_t i = events_below(p, c, p->rank[o->txn]);
-         i < c->n && p->event[c->first + i].rank == p->rank[o->txn]; i++)
-        if (g->ver_txn[p->event[c->first + i].ver] == o->txn)
+/* What the transaction of an operation wrote to its table. */
+typedef struct own_writes {
+    bool any;    /* anything */
+    bool before; /* before the operation */
+} own_writes;
+
+static own_writes find_own(const hf_pred *p, const hf_pred_op *o)
+{
+    const hf_history *h = p->g->h;
+    uint32_t table = p->conditions.at[o->condition].table;
+    own_writes own = {false, false};
+
+    for (hf_op_id w = h->op_first[o->txn]; w < h->op_first[o->txn + 1]; w++)
+        if (hf_graph_writes(h, w) && p->table_of_key[h->op_key[w]] == table) {
+            own.any = true;
+            own.before = w < o->op;
+            break;
+        }
+    return own;
+}
+
+/* Is one of the events the transaction's own?  `until`: those of the
+ * snapshot. */
+static bool has_own_event(const hf_pred *p, const hf_pred_op *o,
+                          const hf_pred_chain *c, uint32_t until)
+{
+    uint32_t rank = p->rank[o->txn];
+
+    for (uint32_t i = hf_pred_events_from(p, c, until, p->rank_tick[rank]);
+         i < c->n && p->event[c->first + i].tick < p->rank_tick[rank + 1]; i++)
+        if (p->g->ver_txn[hf_pred_event_ver(p, c->first + i)] == o->txn)
             return true;
     return false;
 }
 
-/* Where the operation stands in its chain, and edges to flips while its
- * transaction ran. */
-static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
+/* Where the operation stands in one of its chains, and edges to events while
+ * its transaction ran.  Returns how many keys the snapshot has there. */
+static int64_t link(hf_pred *p, const hf_pred_op *o, uint32_t chain,
+                    own_writes wrote)
 {
     const hf_graph *g = p->g;
     const hf_history *h = g->h;
-    const hf_pred_chain *c = &p->chain.at[chain];
-    uint32_t until = hf_pred_events_until(p, c, o), behind = until;
+    hf_pred_chain *c = &p->chain.at[chain];
+    uint32_t until = 0, behind;
     hf_op_id own;
 
-    if (p->rank[o->txn] != HF_NONE && is_involved(p, o, c)) {
-        behind = events_below(p, c, p->rank[o->txn] + 1);
+    if (c->n == 0)
+        return c->start;
+    /* operations come roughly in the order of time */
+    if (c->last == 0 || p->event[c->first + c->last - 1].tick < o->ticks)
+        until = c->last;
+    until = hf_pred_events_from(p, c, until, o->ticks);
+    c->last = behind = until;
+    if (p->rank[o->txn] != HF_NONE && wrote.any &&
+        (wrote.before || has_own_event(p, o, c, until))) {
+        behind =
+            hf_pred_events_from(p, c, until, p->rank_tick[p->rank[o->txn] + 1]);
         for (uint32_t i = until; i < behind; i++) {
-            uint32_t ver = p->event[c->first + i].ver;
+            uint32_t ver = hf_pred_event_ver(p, c->first + i);
 
             if (g->ver_txn[ver] != o->txn &&
                 !hf_pred_own_write(h, o->txn, o->op, p->ver_key[ver], &own))
@@ -442,24 +239,30 @@ static void link(hf_pred *p, const hf_pred_op *o, uint32_t chain)
     }
     hf_vec_push(&p->joints, (hf_pred_joint){o->txn, chain, c->first + until,
                                             c->first + behind});
+    return c->start + (until > 0 ? p->event[c->first + until - 1].net : 0);
 }
 
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o)
 {
     const hf_pred_condition *c = &p->conditions.at[o->condition];
+    own_writes wrote = find_own(p, o);
     bool unclear = false;
+    int64_t matches = 0;
 
     if (!hf_pred_sort_rows(p, &o->q)) {
         hf_graph_note(p->g, HF_TWO_VERSIONS, o->op, HF_NONE, HF_NONE, HF_NONE);
         return;
     }
+    for (uint32_t i = 0; i < c->n_covers[o->all]; i++)
+        matches += link(p, o, p->covers.at[c->cover_first[o->all] + i], wrote);
+    if (!o->aggregate)
+        find_rows(p, o);
     if (!o->aggregate && o->q.has_result_set)
-        judge_rows(p, o);
+        judge_rows(p, o, matches);
     else if (!o->fresh)
         (void)own_difference(p, o, &unclear);
     if (unclear)
         hf_pred_unclear(p, o, false, c->why);
     if (!o->aggregate)
         take_rows(p, o);
-    link(p, o, c->chain[o->all]);
 }

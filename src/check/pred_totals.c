@@ -1,11 +1,12 @@
-/* pred_totals.c: min, max, sum and count.
+/* pred_totals.c: min, max, sum, avg and count.
  *
  * For a version set that is listed the entries are added up.  For snapshots
  * by time, the aggregates of one condition and column are gone through in the
  * order of their snapshots while the changes of the condition's matches
  * are, so that each change is looked at once: counts and sums are kept, the
  * least and the greatest value by heaps from which what has changed since is
- * removed when it comes to the top.
+ * removed when it comes to the top.  Conditions that share chains are in
+ * pred_sums.c.
  *
  * O((changes + operations) * log changes) for each condition and column.
  */
@@ -13,6 +14,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/ratio.h"
 
 /* ---- one total ----------------------------------------------------------- */
 
@@ -57,15 +60,59 @@ void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing)
     t->has_extremes = true;
 }
 
+void hf_pred_join(hf_pred_total *t, const hf_pred_total *more)
+{
+    t->matches += more->matches;
+    t->rows += more->rows;
+    t->sum += more->sum;
+    t->missing |= more->missing;
+    t->no_integer |= more->no_integer;
+    t->no_order |= more->no_order;
+    if (!more->has_extremes)
+        return;
+    if (!t->has_extremes || hf_pred_order(&more->min, &t->min) < 0)
+        t->min = more->min;
+    if (!t->has_extremes || hf_pred_order(&more->max, &t->max) > 0)
+        t->max = more->max;
+    t->has_extremes = true;
+}
+
+void hf_pred_count_value(hf_pred_total *t, uint32_t odd[3],
+                         const hf_sql_value *v, bool missing, int sign)
+{
+    t->matches += sign;
+    if (missing) {
+        odd[0] += (uint32_t)sign;
+        return;
+    }
+    if (v->type == HF_SQL_NULL)
+        return;
+    note_value(t, v, sign);
+    odd[1] += (uint32_t)(v->type != HF_SQL_INT ? sign : 0);
+    odd[2] += (uint32_t)(!is_number(v) || v->type == HF_SQL_REAL ? sign : 0);
+}
+
+void hf_pred_note_odd(hf_pred_total *t, const uint32_t odd[3])
+{
+    t->missing = odd[0] > 0;
+    t->no_integer = odd[1] > 0;
+    t->no_order = odd[2] > 0;
+}
+
 static const char *why_unclear(const hf_pred_total *t, hf_op_kind kind,
                                const hf_predicate *q)
 {
     if (t->missing && !(kind == HF_OP_COUNT_ROWS && q->n_columns == 0))
         return "a row does not have the column";
-    if (kind == HF_OP_SUM && t->no_integer)
+    if ((kind == HF_OP_SUM || kind == HF_OP_AVG) && t->no_integer)
         return "not all values are integers";
-    if (kind == HF_OP_SUM && (t->sum > INT64_MAX || t->sum < INT64_MIN))
+    if ((kind == HF_OP_SUM || kind == HF_OP_AVG) &&
+        (t->sum > INT64_MAX || t->sum < INT64_MIN))
         return "the integers overflow";
+    if (kind == HF_OP_AVG && t->rows > 0 &&
+        hf_ratio_fits(t->sum, (uint64_t)t->rows, 0, q->result) ==
+            HF_RATIO_PERHAPS)
+        return "the result may have been rounded";
     if ((kind == HF_OP_MIN || kind == HF_OP_MAX) && t->no_order)
         return "the values have no order that all databases agree upon";
     return NULL;
@@ -98,6 +145,9 @@ void hf_pred_judge_total(hf_pred *p, const hf_pred_op *o, const hf_predicate *q,
         v = kind == HF_OP_MIN ? t->min : t->max;
     if (kind != HF_OP_COUNT_ROWS && t->rows == 0)
         right = is_nothing(kind, q->result);
+    else if (kind == HF_OP_AVG)
+        right = hf_ratio_fits(t->sum, (uint64_t)t->rows, 0, q->result) ==
+                HF_RATIO_YES;
     else
         right = hf_sql_scalar_equal(q->result, &v);
     if (!right)
@@ -131,6 +181,7 @@ typedef struct sweep {
     uint32_t *now; /* per key: the version that satisfies it now, or none */
     heap least, most;
     heap aside;
+    hf_pred_keys keys;
     hf_pred_total total;
     uint32_t odd[3]; /* matches now without column, no integers, no order */
 } sweep;
@@ -183,18 +234,10 @@ static uint32_t heap_pop(const sweep *s, heap *h, int sign)
 static void change(sweep *s, uint32_t place, int sign)
 {
     const hf_sql_value *v = &s->column->value[place];
+    bool missing = s->column->missing[place];
 
-    s->total.matches += sign;
-    if (s->column->missing[place]) {
-        s->odd[0] += (uint32_t)sign;
-        return;
-    }
-    if (v->type == HF_SQL_NULL)
-        return;
-    note_value(&s->total, v, sign);
-    s->odd[1] += (uint32_t)(v->type != HF_SQL_INT ? sign : 0);
-    s->odd[2] += (uint32_t)(!is_number(v) || v->type == HF_SQL_REAL ? sign : 0);
-    if (sign > 0) {
+    hf_pred_count_value(&s->total, s->odd, v, missing, sign);
+    if (sign > 0 && !missing && v->type != HF_SQL_NULL) {
         heap_push(s, &s->least, place, 1);
         heap_push(s, &s->most, place, -1);
     }
@@ -209,21 +252,40 @@ static void set_now(sweep *s, hf_key_id key, uint32_t ver, bool matches)
         change(s, s->p->ver_place[ver], 1);
 }
 
-static void begin(sweep *s)
+/* The initial versions that satisfy it come, or (with `clear`) everything
+ * goes. */
+static void take_initial(sweep *s, uint32_t ver, bool clear)
 {
     const hf_graph *g = s->p->g;
+    hf_key_id key = s->p->ver_key[ver];
 
+    if (clear)
+        s->now[key] = HF_NONE;
+    else if (ver == g->ver_first[key])
+        set_now(s, key, ver, true);
+}
+
+static void each_initial(sweep *s, bool clear)
+{
+    const hf_pred_condition *c = s->c;
+    const hf_pred_column *column;
+
+    for (uint32_t i = 0; !c->is_spans && i < c->match.n; i++)
+        take_initial(s, c->match.at[i], clear);
+    for (uint32_t i = 0; c->is_spans && i < c->n_spans; i++) {
+        column = &s->t->columns.at[c->span_column];
+        for (uint32_t k = column->number_first[c->spans[i].low];
+             k < column->number_first[c->spans[i].end]; k++)
+            take_initial(s, s->t->ver[column->sorted[k]], clear);
+    }
+}
+
+static void begin(sweep *s)
+{
     s->least.n = s->most.n = 0;
     s->total = (hf_pred_total){0};
     memset(s->odd, 0, sizeof(s->odd));
-    memset(s->now, 0xff, g->h->n_keys * sizeof(*s->now));
-    for (uint32_t i = 0; i < s->c->match.n; i++) {
-        uint32_t v = s->c->match.at[i];
-        hf_key_id key = s->p->ver_key[v];
-
-        if (v == g->ver_first[key])
-            set_now(s, key, v, true);
-    }
+    each_initial(s, false);
 }
 
 /* The best value of the heap that is still there. */
@@ -243,69 +305,65 @@ static bool extreme(sweep *s, heap *h, int sign, hf_sql_value *ret)
     return found;
 }
 
-/* Own writes before the operation: takes them for what is there, asks, and
- * puts back what was. */
-static void ask(sweep *s, const hf_pred_op *o)
+void hf_pred_own_total(hf_pred *p, const hf_pred_op *o, hf_str column,
+                       hf_pred_keys *ret_keys, hf_pred_total *ret)
 {
-    hf_pred *p = s->p;
     const hf_history *h = p->g->h;
-    hf_predicate q = o->q;
-    hf_pred_total t;
-    hf_pred_total own = {0};
+    const hf_pred_condition *c = &p->conditions.at[o->condition];
 
-    s->aside.n = 0;
+    ret_keys->n = 0;
+    *ret = (hf_pred_total){0};
     for (hf_op_id w = o->fresh ? h->op_first[o->txn] : o->op;
          w-- > h->op_first[o->txn];) {
         hf_key_id key = h->op_key[w];
         hf_pred_entry e = {.key = key, .ver = HF_NONE, .own = true};
         hf_sql_value v = {0};
+        hf_sql_truth truth;
         hf_op_id last;
 
-        if (!hf_graph_writes(h, w) || p->table_of_key[key] != s->c->table)
+        if (!hf_graph_writes(h, w) || p->table_of_key[key] != c->table)
             continue;
         (void)hf_pred_own_write(h, o->txn, o->op, key, &last);
         if (last != w)
             continue;
+        hf_vec_push(ret_keys, key);
+        e.value = hf_graph_written(h, w);
+        e.ver = hf_pred_installed(p->g, w);
+        truth = hf_pred_matches(p, o, &e);
+        if (truth == HF_SQL_ERROR)
+            hf_pred_unclear(p, o, true, c->why);
+        if (truth == HF_SQL_TRUE) {
+            bool missing = !hf_sql_row_column(hf_value_scalar(h, e.value),
+                                              column, &p->arena, &v);
+
+            hf_pred_add(ret, &v, missing);
+        }
+    }
+}
+
+/* Own writes before the operation: takes them for what is there, asks, and
+ * puts back what was. */
+static void ask(sweep *s, const hf_pred_op *o)
+{
+    hf_pred *p = s->p;
+    hf_pred_total t, own;
+
+    hf_pred_own_total(p, o, s->column->name, &s->keys, &own);
+    s->aside.n = 0;
+    for (size_t i = 0; i < s->keys.n; i++) {
+        hf_key_id key = s->keys.at[i];
+
         if (s->now[key] != HF_NONE) {
             hf_vec_push(&s->aside, s->now[key]);
             set_now(s, key, HF_NONE, false);
         }
-        e.value = hf_graph_written(h, w);
-        e.ver = hf_pred_installed(p->g, w);
-        switch (hf_pred_matches(p, o, &e)) {
-        case HF_SQL_ERROR:
-            hf_pred_unclear(p, o, true, s->c->why);
-            break;
-        case HF_SQL_TRUE: {
-            bool missing = !hf_sql_row_column(hf_value_scalar(h, e.value),
-                                              s->column->name, &p->arena, &v);
-
-            hf_pred_add(&own, &v, missing);
-            break;
-        }
-        default:
-            break;
-        }
     }
     t = s->total;
-    t.missing = s->odd[0] > 0;
-    t.no_integer = s->odd[1] > 0;
-    t.no_order = s->odd[2] > 0;
+    hf_pred_note_odd(&t, s->odd);
     t.has_extremes =
         extreme(s, &s->least, 1, &t.min) && extreme(s, &s->most, -1, &t.max);
-    t.matches += own.matches;
-    t.rows += own.rows;
-    t.sum += own.sum;
-    t.missing |= own.missing;
-    t.no_integer |= own.no_integer;
-    t.no_order |= own.no_order;
-    if (own.has_extremes &&
-        (!t.has_extremes || hf_pred_order(&own.min, &t.min) < 0))
-        t.min = own.min;
-    if (own.has_extremes &&
-        (!t.has_extremes || hf_pred_order(&own.max, &t.max) > 0))
-        t.max = own.max;
-    hf_pred_judge_total(p, o, &q, &t);
+    hf_pred_join(&t, &own);
+    hf_pred_judge_total(p, o, &o->q, &t);
     for (size_t i = 0; i < s->aside.n; i++)
         set_now(s, p->ver_key[s->aside.at[i]], s->aside.at[i], true);
 }
@@ -315,24 +373,31 @@ static void sweep_group(sweep *s, const question *q, size_t n)
     hf_pred *p = s->p;
     const hf_pred_op *first = &p->ops.at[q[0].op];
     hf_predicate r = first->q;
-    const hf_pred_chain *chain;
+    hf_pred_chain chain = {0};
     uint32_t column = hf_pred_total_column(p, first, &r), done = 0;
 
     s->c = &p->conditions.at[first->condition];
     s->t = &p->tables.at[s->c->table];
     s->column = &s->t->columns.at[column];
-    chain = &p->chain.at[s->c->chain[1]];
+    if (s->c->n_covers[1] > 0)
+        chain = p->chain.at[p->covers.at[s->c->cover_first[1]]];
     begin(s);
     for (size_t i = 0; i < n && !hf_graph_spent(p->g); i++) {
-        uint32_t until = hf_pred_events_until(p, chain, &p->ops.at[q[i].op]);
+        uint32_t until =
+            hf_pred_events_before(p, &chain, p->ops.at[q[i].op].ticks);
 
         for (; done < until; done++) {
-            const hf_pred_event *e = &p->event[chain->first + done];
+            uint32_t ver = hf_pred_event_ver(p, chain.first + done);
 
-            set_now(s, p->ver_key[e->ver], e->ver, e->matches);
+            set_now(s, p->ver_key[ver], ver,
+                    p->event[chain.first + done].matches);
         }
         ask(s, &p->ops.at[q[i].op]);
     }
+    while (done > 0)
+        s->now[p->ver_key[hf_pred_event_ver(p, chain.first + --done)]] =
+            HF_NONE;
+    each_initial(s, true);
 }
 
 static int by_group_and_time(const void *a, const void *b)
@@ -342,6 +407,14 @@ static int by_group_and_time(const void *a, const void *b)
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     return (x->time > y->time) - (x->time < y->time);
+}
+
+/* Several chains: see pred_sums.c. */
+static bool is_shared(const hf_pred *p, const hf_pred_op *o)
+{
+    const hf_pred_condition *c = &p->conditions.at[o->condition];
+
+    return c->shares || c->n_covers[1] > 1;
 }
 
 void hf_pred_timed_totals(hf_pred *p)
@@ -354,7 +427,7 @@ void hf_pred_timed_totals(hf_pred *p)
         const hf_pred_op *o = &p->ops.at[i];
         hf_predicate q;
 
-        if (!o->timed || !o->aggregate)
+        if (!o->timed || !o->aggregate || is_shared(p, o))
             continue;
         q = o->q;
         if (q.has_result_set)
@@ -365,6 +438,7 @@ void hf_pred_timed_totals(hf_pred *p)
     if (all.n > 1)
         qsort(all.at, all.n, sizeof(question), by_group_and_time);
     s.now = HF_NEW_ARRAY(uint32_t, (size_t)p->g->h->n_keys + 1);
+    memset(s.now, 0xff, ((size_t)p->g->h->n_keys + 1) * sizeof(*s.now));
     for (size_t i = 0; i < all.n; i++)
         if (i + 1 == all.n || all.at[i + 1].group != all.at[i].group) {
             sweep_group(&s, all.at + from, i + 1 - from);
@@ -374,5 +448,7 @@ void hf_pred_timed_totals(hf_pred *p)
     hf_vec_release(&s.least);
     hf_vec_release(&s.most);
     hf_vec_release(&s.aside);
+    hf_vec_release(&s.keys);
+    hf_pred_shared_totals(p);
     hf_free(s.now);
 }

@@ -73,7 +73,7 @@ static void add_look(sight *s, hf_txn_id t, look l, bool keep)
     if (l.condition == HF_NONE) {
         add_source(s, t, HF_EDGE_WR, l.key, l.ver, l.op);
     } else {
-        const hf_pred_set *f = &s->p->conditions.at[l.condition].flip;
+        const hf_pred_set *f = &hf_pred_sets(s->p, l.condition)->flip;
 
         for (uint32_t i = hf_pred_below(f, l.ver + 1);
              i-- > 0 && f->at[i] > g->ver_first[l.key];)
@@ -299,7 +299,7 @@ static uint32_t first_later(const sight *s, hf_txn_id t3, const look *l)
             v++;
         return v < g->ver_end[l->key] ? v : HF_NONE;
     }
-    f = &s->p->conditions.at[l->condition].flip;
+    f = &hf_pred_sets(s->p, l->condition)->flip;
     for (uint32_t i = hf_pred_below(f, l->ver + 1);
          i < f->n && f->at[i] < g->ver_end[l->key]; i++)
         if (g->ver_txn[f->at[i]] != t3)
@@ -323,7 +323,7 @@ static void judge_look(sight *s, hf_txn_id t3, const look *l)
             continue;
         if (l->condition == HF_NONE
                 ? !(g->key_use[l->key] & HF_USE_PATH)
-                : hf_pred_has(&s->p->conditions.at[l->condition].flip, v))
+                : hf_pred_has(&hf_pred_sets(s->p, l->condition)->flip, v))
             offer(s, t3, l, v, v, way, n);
         else
             offer(s, t3, l, first, v, way, n);

@@ -14,6 +14,8 @@
  *   replay_snapshots.c recorded snapshots against the state
  *   replay_versions.c all versions in the order
  *   replay_times.c    the rows of a condition over time
+ *   replay_reach.c    the transactions that a snapshot holds
+ *   replay_moves.c    what enters and leaves conditions between two states
  *   replay_states.c   which states explain an operation (weaker levels)
  *   replay_weak.c     read committed, read atomic, snapshot isolation
  *   replay_sources.c  the writers of values that several wrote
@@ -125,6 +127,7 @@ typedef struct hf_rows_condition {
     uint32_t n_members, n_unsaid;
     size_t seen; /* changes so far */
     uint32_t last_cost;
+    uint64_t moves_tested; /* so far, by replay_moves.c */
     HF_VEC(hf_rows_total) totals;
 } hf_rows_condition;
 
@@ -237,6 +240,7 @@ typedef struct hf_replay_totals {
 
 typedef struct hf_replay_times {
     bool made, unsaid; /* for some version it cannot be said */
+    bool open;         /* some version is not known */
     uint32_t n;
     hf_replay_event *at;
     uint32_t *count; /* rows after each event */
@@ -262,7 +266,8 @@ typedef struct hf_replay {
     HF_VEC(hf_replay_times) times;   /* per condition */
     struct hf_replay_shelf *shelves; /* kept by replay_times.c */
     size_t n_shelves;
-    /* of the order, for snapshots: see replay_looks.c */
+    HF_VEC(struct hf_replay_moves *) moves; /* per column asked for */
+    /* of the order, for snapshots: see replay_reach.c */
     struct hf_replay_span *by_time, *by_id;
     uint8_t *key_use; /* HF_REPLAY_*, for the weaker levels */
     bool odd_keys_known;
@@ -381,6 +386,18 @@ const hf_rows_answer *hf_replay_totals_of(hf_replay *p, hf_rows_condition *c,
 /* How many events there are up to state q. */
 uint32_t hf_replay_events_to(const hf_replay_times *t, uint32_t q);
 void hf_replay_times_free(hf_replay *p);
+
+/* replay_moves.c: the keys of which a version that satisfies the condition
+ * was installed, or replaced, after state `from` and up to state `end`; until
+ * false.  A key may come more than once.  False: that cannot be said, and
+ * nothing was visited. */
+bool hf_replay_moves_each(hf_replay *p, hf_rows_condition *c, uint32_t from,
+                          uint32_t end, hf_rows_visit visit, void *user);
+void hf_replay_moves_free(hf_replay *p);
+/* Why a look cannot be judged. */
+#define HF_REPLAY_BETWEEN                                                      \
+    "a condition cannot be evaluated on a version between what was looked at " \
+    "and the state"
 
 /* replay_states.c: the last state from `least` to `most` that explains the
  * operation of t; HF_NONE: none.  HF_REPLAY_OPEN: it cannot be said. */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/ratio.h"
 #include "base/sort.h"
 
 typedef struct decoder {
@@ -107,6 +108,17 @@ static void rank_values(decoder *d)
             c->rank[i] = c->n_ranks;
 }
 
+/* A decimal that others can compute with, too. */
+static bool is_small(const hf_sql_value *v)
+{
+    hf_int128 whole = v->decimal;
+
+    for (unsigned i = 0; i < v->scale; i++)
+        whole /= 10;
+    return v->scale <= HF_DECIMAL_SCALE && whole <= INT64_MAX &&
+           whole >= -INT64_MAX;
+}
+
 /* Sums are of integers, in units of the finest decimal. */
 static void find_scale(hf_ranked *c)
 {
@@ -116,10 +128,9 @@ static void find_scale(hf_ranked *c)
 
         if (v->type == HF_SQL_DECIMAL && v->scale > c->scale)
             c->scale = v->scale;
-        c->summable &= v->type == HF_SQL_INT || v->type == HF_SQL_DECIMAL ||
-                       v->type == HF_SQL_NULL;
+        c->summable &= v->type == HF_SQL_INT || v->type == HF_SQL_NULL ||
+                       (v->type == HF_SQL_DECIMAL && is_small(v));
     }
-    c->summable &= c->scale <= 18;
 }
 
 uint32_t hf_rows_column(hf_replay_rows *rows, uint32_t table, hf_str name)

@@ -298,6 +298,7 @@ static void release(hf_replay *p)
     hf_replay_release_snapshots(p);
     hf_free(p->set_stamp);
     hf_replay_times_free(p);
+    hf_replay_moves_free(p);
     hf_free(p->key_use);
     hf_expected_release(&p->order);
     hf_vec_release(&p->found);

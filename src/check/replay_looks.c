@@ -33,9 +33,7 @@ bool hf_replay_is_quiet(hf_replay *p, const hf_rows_condition *c,
         if (truth == HF_SQL_TRUE)
             return false;
         if (truth == HF_SQL_ERROR)
-            hf_replay_undecided(p, "a condition cannot be evaluated on a "
-                                   "version between what was looked at and "
-                                   "the state");
+            hf_replay_undecided(p, HF_REPLAY_BETWEEN);
     }
     return true;
 }
@@ -186,7 +184,7 @@ void hf_replay_look_listed(hf_replay *p, hf_txn_id t, hf_op_id op,
     look x = {.p = p, .t = t, .op = op, .q = q, .c = c};
     bool fine = true;
 
-    x.aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
+    x.aggregate = hf_op_is_aggregate(kind);
     x.answer = hf_rows_nothing(
         x.aggregate ? hf_rows_column_of(p->rows, c->table, kind, q) : HF_NONE);
     if (!p->set_stamp) {
@@ -257,7 +255,7 @@ hf_anomaly hf_replay_set_fault(hf_replay *p, hf_op_id op)
     look x = {.p = p, .op = op, .q = &q};
 
     x.c = hf_rows_condition_of(p->rows, &q);
-    x.aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
+    x.aggregate = hf_op_is_aggregate(kind);
     if (!x.aggregate && hf_replay_rows_twice(p, op, &q))
         return HF_TWO_VERSIONS;
     if (!hf_rows_is_known(x.c))

@@ -15,11 +15,6 @@
 
 #include "base/error.h"
 
-static bool is_aggregate(hf_op_kind kind)
-{
-    return kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
-}
-
 void hf_replay_cannot_say(hf_replay *p, hf_txn_id t, const hf_rows_condition *c)
 {
     hf_str text =
@@ -247,7 +242,7 @@ void hf_replay_query(hf_replay *p, hf_txn_id t, hf_op_id op)
 {
     hf_predicate q = hf_op_predicate(p->h, op);
     hf_rows_condition *c = hf_rows_condition_of(p->rows, &q);
-    bool aggregate = is_aggregate(hf_op_kind_of(p->h, op));
+    bool aggregate = hf_op_is_aggregate(hf_op_kind_of(p->h, op));
     uint64_t noted = p->noted;
     hf_key_id key;
 

@@ -1,182 +1,31 @@
 /* replay_snapshots.c: recorded snapshots, against the state.
  *
  * A snapshot differs from the state only in keys written by transactions that
- * are in one of them and not in the other.  With the greatest time up to each
- * place of the order and the least from each place on, the places where such
- * transactions can stand are found by binary search; for snapshots that
- * follow the order there are about as many as run at one time.
+ * are in one of them and not in the other (replay_reach.c).  For snapshots
+ * that follow the order there are about as many as run at one time, and their
+ * writes are gone through.  Of an old snapshot there are many: then the keys
+ * are asked for that came under the condition, or left it, in between
+ * (replay_moves.c), most often none.
  *
  * Keys whose versions the certificate may order otherwise than the expected
  * order does are asked for one by one.
  *
- * O(log transactions + operations of those transactions) for an operation.
+ * For an operation O(log transactions + operations of those transactions) if
+ * they are few; else O((1 + moves of rows under the condition) * log ranks).
  */
-#include "check/replay.h"
+#include "check/replay_reach.h"
 
 #include "base/error.h"
 
-/* Times, or ids, of the transactions in the order. */
-struct hf_replay_span {
-    uint64_t *of;    /* at each place */
-    uint64_t *most;  /* up to and with it */
-    uint64_t *least; /* from it on */
-    bool *reads;     /* writes nothing: in no snapshot, and out of none */
-};
-
-#define NEVER UINT64_MAX
-
-static uint64_t biased(int64_t id)
-{
-    return (uint64_t)id ^ (uint64_t)1 << 63;
-}
-
-static bool writes_something(const hf_history *h, hf_txn_id t)
-{
-    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++)
-        if (hf_replay_writes(h, o))
-            return true;
-    return false;
-}
-
-static struct hf_replay_span *make_span(const hf_replay *p, bool by_id)
-{
-    const hf_expected *e = &p->order;
-    struct hf_replay_span *s = HF_NEW(struct hf_replay_span);
-
-    s->of = HF_NEW_ARRAY(uint64_t, (size_t)e->n + 1);
-    s->most = HF_NEW_ARRAY(uint64_t, (size_t)e->n + 1);
-    s->least = HF_NEW_ARRAY(uint64_t, (size_t)e->n + 1);
-    s->reads = HF_NEW_ARRAY(bool, (size_t)e->n + 1);
-    for (uint32_t i = 0; i < e->n; i++) {
-        uint64_t before = i > 0 ? s->most[i - 1] : 0;
-
-        s->reads[i] = !writes_something(p->h, e->at[i]);
-        if (by_id)
-            s->of[i] = biased(hf_txn_label(p->h, e->at[i]));
-        else
-            s->of[i] =
-                p->h->cert.commit_ts ? p->h->cert.commit_ts[e->at[i]] : NEVER;
-        s->most[i] = !s->reads[i] && s->of[i] > before ? s->of[i] : before;
-    }
-    s->least[e->n] = NEVER;
-    for (uint32_t i = e->n; i-- > 0;)
-        s->least[i] = !s->reads[i] && s->of[i] < s->least[i + 1]
-                          ? s->of[i]
-                          : s->least[i + 1];
-    return s;
-}
-
-static void free_span(struct hf_replay_span *s)
-{
-    if (!s)
-        return;
-    hf_free(s->of);
-    hf_free(s->most);
-    hf_free(s->least);
-    hf_free(s->reads);
-    hf_free(s);
-}
+/* So few transactions are gone through one by one. */
+#define FEW 32u
 
 void hf_replay_release_snapshots(hf_replay *p)
 {
-    free_span(p->by_time);
-    free_span(p->by_id);
+    hf_replay_span_free(p->by_time);
+    hf_replay_span_free(p->by_id);
     hf_vec_release(&p->odd_keys);
     p->by_time = p->by_id = NULL;
-}
-
-/* What a snapshot holds: all below `min`, nothing from `max` on. */
-typedef struct reach {
-    const struct hf_replay_span *s;
-    uint64_t min, max;
-    hf_str active; /* ids between them that it does not hold */
-} reach;
-
-/* The number at the start of *text, and what follows its separator. */
-static int64_t take_number(hf_str *text)
-{
-    hf_str digits = *text;
-    int64_t n = 0;
-
-    digits.len = 0;
-    while (digits.len < text->len && digits.ptr[digits.len] != ':' &&
-           digits.ptr[digits.len] != ',')
-        digits.len++;
-    (void)hf_str_to_int(digits, &n);
-    text->ptr += digits.len;
-    text->len -= digits.len;
-    if (text->len > 0) {
-        text->ptr++;
-        text->len--;
-    }
-    return n;
-}
-
-static reach reach_of(hf_replay *p, const hf_predicate *q)
-{
-    reach r = {0};
-
-    if (q->snapshot == HF_SNAPSHOT_TIME) {
-        if (!p->by_time)
-            p->by_time = make_span(p, false);
-        r.s = p->by_time;
-        r.min = r.max = q->snapshot_time + 1;
-        return r;
-    }
-    if (!p->by_id)
-        p->by_id = make_span(p, true);
-    r.s = p->by_id;
-    r.active = hf_string(p->h, q->snapshot_ids);
-    r.min = biased(take_number(&r.active));
-    r.max = biased(take_number(&r.active));
-    return r;
-}
-
-static bool is_held(const reach *r, uint32_t place)
-{
-    uint64_t id = r->s->of[place];
-    hf_str rest = r->active;
-
-    if (id == NEVER || id >= r->max)
-        return false;
-    if (id < r->min)
-        return true;
-    while (rest.len > 0)
-        if (biased(take_number(&rest)) == id)
-            return false;
-    return true;
-}
-
-/* The first place up to which something is at least `min`. */
-static uint32_t first_missed(const reach *r, uint32_t n)
-{
-    uint32_t low = 0, high = n;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (r->s->most[middle] < r->min)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* After the last place from which on something is below `max`. */
-static uint32_t end_of_held(const reach *r, uint32_t n)
-{
-    uint32_t low = 0, high = n;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (r->s->least[middle] < r->max)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* One operation with a snapshot. */
@@ -184,8 +33,9 @@ typedef struct sight {
     hf_replay *p;
     hf_txn_id t;
     hf_op_id op;
-    const hf_rows_condition *c;
+    hf_rows_condition *c;
     uint32_t from, end; /* all before `from` are held, nothing from `end` on */
+    hf_key_id found;
 } sight;
 
 static hf_op_id entry_of(hf_replay *p, hf_txn_id t, hf_op_id op, hf_key_id key)
@@ -221,15 +71,17 @@ static bool key_fits(const sight *x, hf_key_id key)
 }
 
 /* No version that may be in question satisfies the condition.  Most keys are
- * done with here. */
+ * done with here, unless there are too many versions. */
 static bool is_out_of_sight(const sight *x, hf_key_id key)
 {
     const hf_replay_version *at;
-    uint32_t n = hf_replay_versions_of(x->p, key, &at);
+    uint32_t n, first, last;
 
-    return hf_replay_is_quiet(x->p, x->c, at,
-                              hf_replay_version_at(at, n, x->from),
-                              hf_replay_version_at(at, n, x->end));
+    n = hf_replay_versions_of(x->p, key, &at);
+    first = hf_replay_version_at(at, n, x->from);
+    last = hf_replay_version_at(at, n, x->end);
+    return last - first < FEW &&
+           hf_replay_is_quiet(x->p, x->c, at, first, last);
 }
 
 static hf_key_id look_at_writes(const sight *x, uint32_t place)
@@ -243,6 +95,15 @@ static hf_key_id look_at_writes(const sight *x, uint32_t place)
             !is_out_of_sight(x, h->op_key[o]) && !key_fits(x, h->op_key[o]))
             return h->op_key[o];
     return HF_NONE;
+}
+
+static bool fits_again(void *user, hf_key_id key)
+{
+    sight *x = user;
+
+    if (!key_fits(x, key))
+        x->found = key;
+    return x->found == HF_NONE;
 }
 
 /* Commit times that are not known, equal, or do not ascend; a version order
@@ -317,43 +178,84 @@ static hf_key_id look_at_odd_keys(const sight *x)
     return HF_NONE;
 }
 
+/* The places where the snapshot and the state differ; up to FEW of them are
+ * put into `at`.  Returns how many there are, FEW + 1 for more. */
+static uint32_t differences(const hf_reach *r, sight *x, uint32_t *at)
+{
+    uint32_t place = x->p->order.place[x->t], all = x->p->order.n;
+    uint32_t n = 0, i;
+
+    x->from = x->end = place;
+    for (i = hf_reach_next_missed(r, 0, place); i < place && n <= FEW;
+         i = hf_reach_next_missed(r, i + 1, place)) {
+        x->from = i < x->from ? i : x->from;
+        if (n < FEW)
+            at[n] = i;
+        n++;
+    }
+    for (i = hf_reach_next_held(r, place + 1, all); i < all && n <= FEW;
+         i = hf_reach_next_held(r, i + 1, all)) {
+        x->end = i + 1;
+        if (n < FEW)
+            at[n] = i;
+        n++;
+    }
+    if (n > FEW && hf_reach_end(r) > place)
+        x->end = hf_reach_end(r);
+    return n;
+}
+
+/* Goes through all of them. */
+static hf_key_id look_at_all(const hf_reach *r, const sight *x)
+{
+    uint32_t place = x->p->order.place[x->t];
+    hf_key_id key = HF_NONE;
+
+    for (uint32_t i = hf_reach_next_missed(r, x->from, place);
+         i < place && key == HF_NONE; i = hf_reach_next_missed(r, i + 1, place))
+        key = look_at_writes(x, i);
+    for (uint32_t i = hf_reach_next_held(r, place + 1, x->end);
+         i < x->end && key == HF_NONE; i = hf_reach_next_held(r, i + 1, x->end))
+        key = look_at_writes(x, i);
+    return key;
+}
+
 hf_key_id hf_replay_look_snapshot(hf_replay *p, hf_txn_id t, hf_op_id op,
                                   const hf_predicate *q, hf_rows_condition *c)
 {
-    reach r = reach_of(p, q);
-    uint32_t place = p->order.place[t];
-    uint32_t from = first_missed(&r, p->order.n);
-    uint32_t end = end_of_held(&r, p->order.n);
-    sight x = {.p = p, .t = t, .op = op, .c = c};
+    hf_reach r = hf_reach_of(p, q);
+    sight x = {.p = p, .t = t, .op = op, .c = c, .found = HF_NONE};
+    uint32_t at[FEW], n;
     hf_key_id key;
 
     if (hf_replay_snapshot_sight(p, t, op, c) == HF_SIGHT_NONE)
         return HF_NONE;
     key = look_at_odd_keys(&x);
-    x.from = from < place ? from : place;
-    x.end = end > place ? end : place;
-    for (uint32_t i = x.from; i < x.end && key == HF_NONE; i++)
-        if (i != place && !r.s->reads[i] && is_held(&r, i) != (i < place))
-            key = look_at_writes(&x, i);
+    if (key != HF_NONE)
+        return key;
+    n = differences(&r, &x, at);
+    if (n > FEW) {
+        if (hf_replay_moves_each(p, c, x.from, x.end, fits_again, &x))
+            return x.found;
+        return look_at_all(&r, &x);
+    }
+    for (uint32_t i = 0; i < n && key == HF_NONE; i++)
+        key = look_at_writes(&x, at[i]);
     return key;
 }
 
 uint32_t hf_replay_snapshot_state(hf_replay *p, hf_txn_id t,
                                   const hf_predicate *q)
 {
-    reach r = reach_of(p, q);
-    uint32_t place = p->order.place[t];
-    uint32_t state = first_missed(&r, p->order.n);
-    uint32_t end = end_of_held(&r, p->order.n);
+    hf_reach r = hf_reach_of(p, q);
+    uint32_t place = p->order.place[t], n = p->order.n;
+    uint32_t state = hf_reach_next_missed(&r, 0, n), held;
 
-    while (state < p->order.n &&
-           (state == place || r.s->reads[state] || is_held(&r, state)))
-        state++;
-    for (uint32_t i = state; i < end; i++)
-        if (i != place && !r.s->reads[i] && is_held(&r, i))
-            return HF_NONE;
-    if (state > place + 1)
-        return HF_NONE; /* it holds what comes later */
     /* the transaction itself is in no snapshot of its own */
-    return state > place ? place : state;
+    if (state >= place)
+        return hf_reach_next_held(&r, place + 1, n) < n ? HF_NONE : place;
+    held = hf_reach_next_held(&r, state, n);
+    if (held == place)
+        held = hf_reach_next_held(&r, held + 1, n);
+    return held < n ? HF_NONE : state;
 }

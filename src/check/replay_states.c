@@ -225,7 +225,7 @@ static uint32_t listed_state(quest *x)
 {
     uint32_t most;
     hf_rows_answer a = hf_rows_nothing(
-        x->kind >= HF_OP_MIN
+        hf_op_is_aggregate(x->kind)
             ? hf_rows_column_of(x->p->rows, x->c->table, x->kind, &x->q)
             : HF_NONE);
 
@@ -249,7 +249,7 @@ static uint32_t listed_state(quest *x)
     for (uint32_t i = 0; i < x->q.n_versions; i++)
         if (test(x, x->q.versions[i].value) == HF_SQL_TRUE)
             hf_rows_add(x->p->rows, x->c->table, x->q.versions[i].value, &a);
-    if (x->kind < HF_OP_MIN || !x->q.has_result_set)
+    if (!hf_op_is_aggregate(x->kind) || !x->q.has_result_set)
         return x->most;
     switch (hf_rows_result_fits(x->p->rows, x->c->table, x->kind, &x->q, &a)) {
     case HF_SQL_TRUE:
@@ -509,7 +509,7 @@ static uint32_t search(quest *x)
         state = HF_REPLAY_OPEN;
     else if (x->least > x->most)
         state = HF_NONE;
-    else if (x->q.has_result_set && x->kind >= HF_OP_MIN)
+    else if (x->q.has_result_set && hf_op_is_aggregate(x->kind))
         state = total_state(x, t, &own);
     else if (x->q.has_result_set)
         state = own_rows_fit(x, &own) ? rows_by_writers(x, t, &own) : HF_NONE;
@@ -529,7 +529,7 @@ static uint32_t predicate_state(quest *x)
     x->c = hf_rows_condition_of(p->rows, &x->q);
     if (!hf_rows_is_known(x->c) || p->rows->tables.at[x->c->table].odd)
         return HF_REPLAY_OPEN;
-    if (x->kind < HF_OP_MIN) {
+    if (!hf_op_is_aggregate(x->kind)) {
         if (hf_replay_rows_twice(p, x->op, &x->q))
             return HF_NONE;
         for (uint32_t i = 0; i < x->q.n_results; i++) {

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/ratio.h"
+#include "sql/cache.h"
 #include "sql/oracle.h"
 
 /* ---- tables -------------------------------------------------------------- */
@@ -371,6 +373,54 @@ static hf_sql_truth truth(bool fits)
     return fits ? HF_SQL_TRUE : HF_SQL_FALSE;
 }
 
+static bool is_plain(hf_op_kind kind, hf_scalar result)
+{
+    hf_wide units;
+
+    if (result.type == HF_TEXT)
+        return kind == HF_OP_MIN || kind == HF_OP_MAX;
+    return result.type == HF_NIL || hf_decimal_of(result, &units) ||
+           (kind == HF_OP_AVG && result.type == HF_REAL);
+}
+
+/* The order of texts is that of a dialect. */
+static hf_sql_truth extreme_fits(const hf_replay_rows *rows, const hf_ranked *k,
+                                 uint32_t rank, const hf_predicate *p,
+                                 const hf_rows_answer *a)
+{
+    bool numbers = a->total.odd == 0 && k->summable;
+    bool texts = k->at[a->least].type == HF_SQL_TEXT &&
+                 k->at[a->most].type == HF_SQL_TEXT &&
+                 hf_sql_cache_dialect(rows->cache) != HF_SQL_ANY;
+
+    if (p->result.type == HF_NIL)
+        return numbers || texts ? HF_SQL_FALSE : HF_SQL_ERROR;
+    if (p->result.type == HF_TEXT ? !texts : !numbers)
+        return HF_SQL_ERROR;
+    return truth(hf_sql_scalar_equal(p->result, &k->at[rank]));
+}
+
+/* A sum, or an average, of numbers. */
+static hf_sql_truth sum_fits(const hf_ranked *k, hf_op_kind kind,
+                             const hf_predicate *p, const hf_rows_total *t)
+{
+    hf_sql_value v = hf_sql_of_decimal(t->sum, k->scale);
+    hf_ratio_fit fit = HF_RATIO_NO;
+
+    if (t->odd > 0 || !k->summable || t->sum > INT64_MAX || t->sum < INT64_MIN)
+        return HF_SQL_ERROR;
+    if (kind == HF_OP_AVG)
+        fit = hf_ratio_fits(t->sum, t->n, k->scale, p->result);
+    else if (p->result.type != HF_NIL && hf_sql_scalar_equal(p->result, &v))
+        fit = HF_RATIO_YES;
+    if (fit == HF_RATIO_YES)
+        return HF_SQL_TRUE;
+    /* decimals: databases that add up doubles round */
+    return fit == HF_RATIO_PERHAPS || (k->scale > 0 && p->result.type != HF_NIL)
+               ? HF_SQL_ERROR
+               : HF_SQL_FALSE;
+}
+
 hf_sql_truth hf_rows_result_fits(const hf_replay_rows *rows, uint32_t table,
                                  hf_op_kind kind, const hf_predicate *p,
                                  const hf_rows_answer *a)
@@ -379,9 +429,7 @@ hf_sql_truth hf_rows_result_fits(const hf_replay_rows *rows, uint32_t table,
     const hf_ranked *k;
     hf_sql_value v = hf_sql_of_int(a->n);
 
-    if (a->unsaid || t->missing > 0 ||
-        (p->result.type != HF_INT && p->result.type != HF_NIL &&
-         p->result.type != HF_REAL))
+    if (a->unsaid || t->missing > 0 || !is_plain(kind, p->result))
         return HF_SQL_ERROR;
     if (kind == HF_OP_COUNT_ROWS) {
         if (t->column != HF_NONE)
@@ -393,25 +441,7 @@ hf_sql_truth hf_rows_result_fits(const hf_replay_rows *rows, uint32_t table,
                      (kind == HF_OP_SUM && p->result.type == HF_INT &&
                       p->result.number == 0));
     k = &rows->tables.at[table].columns.at[t->column];
-    if (t->odd > 0 || (kind == HF_OP_SUM && !k->summable))
-        return HF_SQL_ERROR;
-    if (p->result.type == HF_NIL)
-        return HF_SQL_FALSE;
-    if (kind != HF_OP_SUM) {
-        v = k->at[kind == HF_OP_MIN ? a->least : a->most];
-    } else {
-        if (t->sum > INT64_MAX || t->sum < INT64_MIN)
-            return HF_SQL_ERROR;
-        v = hf_sql_of_int((int64_t)t->sum);
-        if (k->scale > 0) {
-            v.type = HF_SQL_DECIMAL;
-            v.scale = (uint8_t)k->scale;
-            v.decimal = t->sum;
-        }
-    }
-    if (hf_sql_scalar_equal(p->result, &v))
-        return HF_SQL_TRUE;
-    /* decimals: databases round, and nobody else computes them */
-    return v.type == HF_SQL_INT && p->result.type == HF_INT ? HF_SQL_FALSE
-                                                            : HF_SQL_ERROR;
+    if (kind == HF_OP_SUM || kind == HF_OP_AVG)
+        return sum_fits(k, kind, p, t);
+    return extreme_fits(rows, k, kind == HF_OP_MIN ? a->least : a->most, p, a);
 }

@@ -23,6 +23,7 @@ struct hf_replay_shelf {
     uint32_t *key;   /* of the version */
     uint32_t *index; /* among those of the key */
     uint32_t n;
+    bool open; /* there are versions that are not known */
 };
 
 /* ---- versions by rank ---------------------------------------------------- */
@@ -53,6 +54,7 @@ static void fill_shelf(hf_replay *p, struct hf_replay_shelf *s)
             for (uint32_t j = 0; j < n; j++) {
                 uint32_t rank = rank_of(p, k, at[j].value);
 
+                s->open |= at[j].value == HF_REPLAY_OPEN;
                 if (rank == HF_NONE)
                     continue;
                 if (pass == 1) {
@@ -127,6 +129,7 @@ static void make_events(maker *m)
     const hf_rows_condition *c = m->c;
     const struct hf_replay_shelf *s = shelf_of(m->p, c->table, c->bound);
 
+    m->t->open = s->open;
     if (c->bound == HF_NONE) {
         for (uint32_t i = 0; i < s->n; i++)
             add_version(m, s->key[i], s->index[i], false);

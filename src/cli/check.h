@@ -14,7 +14,7 @@ typedef struct hf_check_settings {
     const char *level, *from, *witness, *dot;
     unsigned assume; /* bits, by the place among what may be assumed */
     unsigned engine; /* 0, 1: auto, else 2 + the place in the table */
-    bool json, quiet, ignore_certificate, no_predicates;
+    bool json, quiet, ignore_certificate, no_predicates, mixed;
     unsigned dialect; /* 0: not known, else 1 + hf_sql_dialect */
     unsigned oracle;  /* 0: none, else by its place among them */
     unsigned order;   /* 0: as recorded, else 1 + the place in the choices */

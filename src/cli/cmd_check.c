@@ -71,6 +71,9 @@ static void default_level(hf_job *job)
                     "no --level: checking %s, the level that the "
                     "transactions name",
                     hf_level_get(common)->name);
+    else if (job->set->mixed)
+        hf_cli_note(job->cli, "no --level: transactions that name none are "
+                              "judged at serializable");
     else
         hf_cli_note(job->cli, "no --level: checking serializable");
 }
@@ -81,37 +84,53 @@ static void note_other_levels(hf_job *job)
     const hf_history *h = job->h;
     uint32_t others = 0;
 
-    if (job->set->quiet || job->auto_level || !h->txn_level)
+    if (job->set->quiet || job->auto_level || job->set->mixed || !h->txn_level)
         return;
     for (uint32_t t = 0; t < h->n_txns; t++)
         others += h->txn_level[t] != HF_LEVEL_UNSET &&
                   h->txn_level[t] != (uint8_t)job->level;
     if (others > 0)
-        hf_cli_note(job->cli, "%u %s another level, all are judged at %s",
+        hf_cli_note(job->cli,
+                    "%u %s another level, all are judged at %s; --mixed "
+                    "judges each at its own",
                     others,
                     hf_plural(others, "transaction names", "transactions name"),
                     hf_level_get(job->level)->name);
+}
+
+static bool uses_sessions(const hf_level_info *level)
+{
+    return level->session_order || level->real_time;
+}
+
+/* Is a transaction judged by a level that uses the order of sessions? */
+static bool some_use_sessions(const hf_job *job)
+{
+    if (job->auto_level || uses_sessions(hf_level_get(job->level)))
+        return true;
+    for (hf_txn_id t = 0; job->set->mixed && t < job->h->n_txns; t++)
+        if (uses_sessions(hf_level_get(
+                (hf_level)hf_txn_own_level(job->h, t, job->level))))
+            return true;
+    return false;
 }
 
 /* A session whose transactions overlap has no order.  Levels that do not use
  * one can be judged all the same. */
 static hf_status check_sessions(hf_job *job, hf_error *err)
 {
-    const hf_level_info *level =
-        job->auto_level ? NULL : hf_level_get(job->level);
     hf_status st = hf_promises_check_sessions(job->h, err);
 
     if (st == HF_OK)
         return HF_OK;
-    if (!level || level->session_order || level->real_time ||
-        (job->options.assume & HF_REST_SEQUENTIAL)) {
+    if (some_use_sessions(job) || (job->options.assume & HF_REST_SEQUENTIAL)) {
         hf_cli_place("could not use history", job->path, err);
         return st;
     }
     hf_cli_place("history", job->path, err);
     if (!job->set->quiet)
         hf_cli_note(job->cli, "note: %s; %s does not use the order of sessions",
-                    err->text, level->name);
+                    err->text, hf_level_get(job->level)->name);
     return HF_OK;
 }
 
@@ -362,7 +381,12 @@ static hf_status settle(const hf_check_settings *set, hf_job *job,
         st = hf_fail(err, HF_ERR_USAGE,
                      "option \"%s\" needs one file and one level",
                      set->witness ? "--witness" : "--dot");
+    if (st == HF_OK && set->mixed && job->auto_level)
+        st = hf_fail(err, HF_ERR_USAGE,
+                     "option \"--mixed\" needs one level, for transactions "
+                     "that name none");
     job->options.assume = assumed(set->assume);
+    job->options.mixed = set->mixed;
     if (set->dialect > 0)
         job->options.dialect = (hf_sql_dialect)(set->dialect - 1);
     if (set->oracle > 0)
@@ -464,6 +488,15 @@ static const hf_option options[] = {
                "clients' clock; file: as they stand in the file. Without "
                "this option it is serial if that was recorded, else commit.",
      .example = "--engine replay --order commit"},
+    {.name = "mixed",
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(hf_check_settings, mixed),
+     .summary = "judge each transaction by the level it names itself",
+     .detail = "Transactions that name none are judged by --level. What one "
+               "reads, and what must not be overwritten behind its back, is "
+               "a matter of its own level; the order of versions is one for "
+               "all.",
+     .example = "--mixed --level serializable"},
     {.name = "ignore-certificate",
      .type = HF_OPTION_FLAG,
      .offset = offsetof(hf_check_settings, ignore_certificate),

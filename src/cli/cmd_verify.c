@@ -41,8 +41,16 @@ static void write_json(answer a, const hf_claim *claim, const char *reason,
         hf_json_text(&j, hf_verdict_name(claim->verdict));
         hf_json_key(&j, "level");
         hf_json_text(&j, hf_level_get(claim->level)->name);
+        if (claim->witness.mixed) {
+            hf_json_key(&j, "mixed");
+            hf_json_bool(&j, true);
+        }
         hf_json_key(&j, "kind");
         hf_json_text(&j, hf_witness_kind_name(claim->witness.kind));
+    }
+    if (a == ACCEPTED && claim->witness.kind == HF_WITNESS_PROOF) {
+        hf_json_key(&j, "steps");
+        hf_json_uint(&j, claim->witness.n_steps);
     }
     if (reason) {
         hf_json_key(&j, "reason");
@@ -50,6 +58,12 @@ static void write_json(answer a, const hf_claim *claim, const char *reason,
     }
     hf_json_end(&j);
     hf_out_char(out, '\n');
+}
+
+/* What stands before the level of those that name none. */
+static const char *own_levels(const hf_claim *claim)
+{
+    return claim->witness.mixed ? "the transactions' own levels, else " : "";
 }
 
 /* claim is NULL if it was not read; reason is NULL for accepted.  One of
@@ -62,14 +76,23 @@ static void write_answer(const settings *set, answer a, const hf_claim *claim,
     if (set->json)
         write_json(a, claim, reason, out);
     else if (reason && claim && several)
-        hf_out_format(out, "%s at %s: %s\n", answer_names[a],
-                      hf_level_get(claim->level)->name, reason);
+        hf_out_format(out, "%s at %s%s: %s\n", answer_names[a],
+                      own_levels(claim), hf_level_get(claim->level)->name,
+                      reason);
     else if (reason)
         hf_out_format(out, "%s: %s\n", answer_names[a], reason);
+    else if (claim->witness.kind == HF_WITNESS_PROOF)
+        hf_out_format(out,
+                      "accepted: the witness (proof, %u %s checked) proves %s "
+                      "at %s%s\n",
+                      (unsigned)claim->witness.n_steps,
+                      hf_plural(claim->witness.n_steps, "step", "steps"),
+                      hf_verdict_name(claim->verdict), own_levels(claim),
+                      hf_level_get(claim->level)->name);
     else
-        hf_out_format(out, "accepted: the witness (%s) proves %s at %s\n",
+        hf_out_format(out, "accepted: the witness (%s) proves %s at %s%s\n",
                       hf_witness_kind_name(claim->witness.kind),
-                      hf_verdict_name(claim->verdict),
+                      hf_verdict_name(claim->verdict), own_levels(claim),
                       hf_level_get(claim->level)->name);
 }
 
@@ -277,7 +300,8 @@ const hf_command hf_command_verify = {
         "\"holdfast check --json\" prints it) and says whether the one "
         "follows from the other. The edges of a cycle are derived again from "
         "the operations, an order is replayed against them, a core is "
-        "enumerated; no code is shared with the engines.\n"
+        "enumerated, a proof is followed step by step; no code is shared with "
+        "the engines.\n"
         "\n"
         "Prints \"accepted\", \"refused\" with what does not follow, or "
         "\"undecided\" with the limit that was reached; of several results "

@@ -413,7 +413,7 @@ uint32_t hf_extra_put_items(const hf_history *h, hf_op_id op,
                             hf_string_id true_text, uint32_t *ret)
 {
     hf_predicate p = hf_op_predicate(h, op);
-    bool aggregate = hf_op_kind_of(h, op) >= HF_OP_MIN;
+    bool aggregate = hf_op_is_aggregate(hf_op_kind_of(h, op));
     uint32_t n = aggregate ? 0 : p.n_results, at = PREDICATE_HEAD;
 
     memset(ret, 0, PREDICATE_HEAD * sizeof(*ret));

@@ -153,6 +153,7 @@ const char *hf_op_kind_name(hf_op_kind kind)
         [HF_OP_COMMIT] = "commit",
         [HF_OP_ABORT] = "abort",
         [HF_OP_SQL] = "sql",
+        [HF_OP_AVG] = "avg",
     };
 
     return kind < HF_OP_KIND_COUNT ? names[kind] : "?";

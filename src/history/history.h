@@ -162,7 +162,14 @@ static inline bool hf_op_reads_item(hf_op_kind kind)
 /* A predicate operation or an aggregate: extra.h decodes it. */
 static inline bool hf_op_has_predicate(hf_op_kind kind)
 {
-    return kind >= HF_OP_PREDICATE_READ && kind <= HF_OP_COUNT_ROWS;
+    return (kind >= HF_OP_PREDICATE_READ && kind <= HF_OP_COUNT_ROWS) ||
+           kind == HF_OP_AVG;
+}
+
+/* Of these, those with one result. */
+static inline bool hf_op_is_aggregate(hf_op_kind kind)
+{
+    return (kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS) || kind == HF_OP_AVG;
 }
 
 /* Operations whose op_value is an offset into `extra`. */
@@ -213,6 +220,14 @@ static inline uint64_t hf_txn_begin_time(const hf_history *h, hf_txn_id t)
 static inline uint64_t hf_txn_end_time(const hf_history *h, hf_txn_id t)
 {
     return h->txn_end ? h->txn_end[t] : HF_TIME_NONE;
+}
+
+/* The level the transaction names, else `other`. */
+static inline unsigned hf_txn_own_level(const hf_history *h, hf_txn_id t,
+                                        unsigned other)
+{
+    return h->txn_level && h->txn_level[t] != HF_LEVEL_UNSET ? h->txn_level[t]
+                                                             : other;
 }
 
 /* What a report calls the transaction: its label, else its id counted from

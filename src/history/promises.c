@@ -122,8 +122,9 @@ static unsigned uses_by_kind(const hf_history *h)
         plain |=
             (kind == HF_OP_WRITE) | ((uint8_t)(kind - HF_OP_INSERT) <=
                                      (uint8_t)(HF_OP_INCREMENT - HF_OP_INSERT));
-        predicate |= (uint8_t)(kind - HF_OP_PREDICATE_READ) <=
-                     (uint8_t)(HF_OP_COUNT_ROWS - HF_OP_PREDICATE_READ);
+        predicate |= ((uint8_t)(kind - HF_OP_PREDICATE_READ) <=
+                      (uint8_t)(HF_OP_COUNT_ROWS - HF_OP_PREDICATE_READ)) |
+                     (kind == HF_OP_AVG);
     }
     if (predicate || h->key_initial)
         return USED_AS_LIST | USED_AS_PLAIN;

@@ -141,6 +141,7 @@ static const kind_name kinds[] = {
     {"max", HF_OP_MAX},
     {"sum", HF_OP_SUM},
     {"count", HF_OP_COUNT_ROWS},
+    {"avg", HF_OP_AVG},
     {"begin", HF_OP_BEGIN},
     {"commit", HF_OP_COMMIT},
     {"abort", HF_OP_ABORT},
@@ -618,7 +619,7 @@ static void note_writers(hf_text_reader *r, size_t extra_at,
 
 static bool long_predicate(hf_text_reader *r, hf_txn_id t, const long_op *o)
 {
-    bool aggregate = o->kind >= HF_OP_MIN && o->kind <= HF_OP_COUNT_ROWS;
+    bool aggregate = hf_op_is_aggregate(o->kind);
     hf_predicate_in p = {
         .table = o->table, .condition = o->where, .snapshot = o->snapshot};
     const char *back = r->j.at;

@@ -99,6 +99,7 @@ static const char *short_name(hf_op_kind kind)
         [HF_OP_COMMIT] = "commit",
         [HF_OP_ABORT] = "abort",
         [HF_OP_SQL] = "sql",
+        [HF_OP_AVG] = "avg",
     };
 
     return names[kind];
@@ -135,7 +136,7 @@ static void put_strings(const hf_history *h, const char *name,
 static void put_predicate(const hf_history *h, hf_op_id op, hf_json *j)
 {
     hf_predicate p = hf_op_predicate(h, op);
-    bool aggregate = hf_op_kind_of(h, op) >= HF_OP_MIN;
+    bool aggregate = hf_op_is_aggregate(hf_op_kind_of(h, op));
 
     if (p.table != HF_NONE) {
         hf_json_key(j, "table");

@@ -32,6 +32,7 @@ hf_verdict hf_witness_proves(hf_witness_kind kind)
     case HF_WITNESS_CYCLE:
     case HF_WITNESS_OPERATIONS:
     case HF_WITNESS_CORE:
+    case HF_WITNESS_PROOF:
         return HF_INVALID;
     case HF_WITNESS_NONE:
     case HF_WITNESS_KIND_COUNT:
@@ -68,7 +69,8 @@ const char *hf_edge_kind_name(hf_edge_kind kind)
 const char *hf_witness_kind_name(hf_witness_kind kind)
 {
     static const char *const names[HF_WITNESS_KIND_COUNT] = {
-        "none", "serial", "snapshot", "commit", "cycle", "operations", "core",
+        "none",  "serial",     "snapshot", "commit",
+        "cycle", "operations", "core",     "proof",
     };
 
     HF_ASSERT((unsigned)kind < HF_WITNESS_KIND_COUNT);

@@ -20,6 +20,7 @@
  *   core           transactions that are invalid by themselves: with all
  *                  others gone, and reads from those others unconstrained,
  *                  no order satisfies the level
+ *   proof          steps that end in a contradiction; see hf_step
  *
  * These are types only.  report/ writes them, verify/ reads them back.
  */
@@ -37,6 +38,7 @@ typedef enum hf_witness_kind {
     HF_WITNESS_CYCLE,
     HF_WITNESS_OPERATIONS,
     HF_WITNESS_CORE,
+    HF_WITNESS_PROOF,
     HF_WITNESS_KIND_COUNT
 } hf_witness_kind;
 
@@ -90,8 +92,59 @@ typedef struct hf_source {
 #define HF_REST_ASSUMABLE                                                      \
     (HF_REST_LINEARIZABLE | HF_REST_SEQUENTIAL | HF_REST_READS)
 
+/* One step of a proof that no world (docs/semantics.md) satisfies the level.
+ * A step is a clause: some facts of which at least one holds in every world
+ * that does.  The facts:
+ *
+ *   before(x, a, b)  a's version of key x is before b's; its negation is
+ *                    before(x, b, a).  Where the level forbids lost updates,
+ *                    a version and the one whose writer read and replaced it
+ *                    are one: before(x, a, c) and before(x, b, c) are the
+ *                    same fact if b read x from a and wrote it.
+ *   from(r, w)       read r takes its value from w (HF_NONE: the initial
+ *                    version); only where it could come from several
+ *   happened(t)      t, of unknown outcome, happened
+ *
+ * CYCLE: `edges` are a cycle that the level forbids, if each is there.  The
+ * clause says that one is not: for each edge that is not certain, the negation
+ * of what it takes for granted: before(x, from, to) for a ww edge,
+ * before(x, a, to) for an rw edge whose read returned a's version, from(r, a)
+ * for a wr or rw edge of a read with several possible sources, and
+ * happened(t) for each end that need not have happened.
+ * SOURCES: read `op` has one of its possible sources, or its transaction did
+ * not happen.
+ * HAPPENED: if `op` reads from `writer`, and its transaction happened, so did
+ * the writer.
+ * RESOLVE: from the clauses of the earlier steps `used`: the first one, then
+ * resolved with each of the others in turn, on the one fact that stands in one
+ * of the two and negated in the other.
+ *
+ * The last step is the empty clause. */
+typedef enum hf_step_kind {
+    HF_STEP_CYCLE = 0,
+    HF_STEP_SOURCES,
+    HF_STEP_HAPPENED,
+    HF_STEP_RESOLVE,
+    HF_STEP_KIND_COUNT
+} hf_step_kind;
+
+typedef struct hf_step {
+    hf_step_kind kind;
+    uint32_t first, n; /* cycle: in edges; resolve: in used */
+    hf_op_id op;       /* sources, happened */
+    hf_txn_id writer;  /* happened */
+} hf_step;
+
+/* hf_witness.chosen: what the read of an edge is taken to return. */
+#define HF_CHOSEN_ONLY 0u             /* the only thing it can */
+#define HF_CHOSEN_INITIAL 0xffffffffu /* the initial version */
+#define HF_CHOSEN(writer) ((writer) + 1u)
+
 typedef struct hf_witness {
     hf_witness_kind kind;
+    /* each transaction is judged by the level it names, if it names one;
+     * valid: a snapshot order, see docs/semantics.md, "Mixed levels" */
+    bool mixed;
     unsigned rests; /* HF_REST_* */
     /* serial, commit, core: transactions.  snapshot: events, 2*t for the
      * start and 2*t+1 for the commit of transaction t. */
@@ -105,6 +158,12 @@ typedef struct hf_witness {
     hf_edge *edges; /* edges[i].to == edges[i+1].from, around */
     uint32_t n_ops;
     hf_op_id *ops;
+    /* proof; its cycles are in edges, one after the other */
+    uint32_t n_steps;
+    hf_step *steps;
+    uint32_t n_used;
+    uint32_t *used;   /* numbers of steps */
+    uint32_t *chosen; /* per edge; NULL: HF_CHOSEN_ONLY all */
 } hf_witness;
 
 /* One finding, as reported; `witness` proves it. */
@@ -126,6 +185,7 @@ typedef struct hf_group {
 struct hf_result {
     hf_verdict verdict;
     hf_level level;
+    bool mixed;         /* it is that of transactions that name none */
     const char *engine; /* static */
     char *reason;       /* for unknown: why; in the arena; else NULL */
     hf_witness witness; /* of the verdict */

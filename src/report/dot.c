@@ -7,16 +7,19 @@
  * from operation to operation and is labelled with its kind and key; kinds have
  * colours, but also styles of their own, so that a print without colour can be
  * read: session order is dashed, real time dotted, anti-dependencies have an
- * open head, write dependencies a thick line.
+ * open head, write dependencies a thick line.  Of a proof, what is not
+ * certain is dashed as well.
  *
  * All text from the input comes through the words of words.c, which leave
  * only printable ASCII; here the characters that mean something in a label
  * are escaped.  Long transactions show the operations that matter, long
  * orders their beginning; what is left out is counted.
  */
-#include "report/words.h"
+#include "report/story.h"
 
 #include <inttypes.h>
+
+#include "base/map.h"
 
 #define TXNS_SHOWN 50
 #define EDGES_SHOWN 200
@@ -88,7 +91,8 @@ static void put_start(const hf_result *r, hf_out *out)
                      "  node [fontname=\"Helvetica\", fontsize=11, "
                      "shape=record];\n"
                      "  edge [fontname=\"Helvetica\", fontsize=11];\n");
-    hf_out_format(out, "  label=\"%s at %s\\l", hf_verdict_name(r->verdict),
+    hf_out_format(out, "  label=\"%s at %s%s\\l", hf_verdict_name(r->verdict),
+                  r->mixed ? "own levels, else " : "",
                   hf_level_get(r->level)->name);
     if (r->verdict != HF_UNKNOWN && r->witness.rests) {
         hf_out_text(out, "rests on ");
@@ -159,8 +163,9 @@ static void put_end(uint32_t cluster, hf_txn_id t, hf_op_id op, hf_out *out)
         hf_out_format(out, ":o%" PRIu32, op);
 }
 
+/* assumed: it is not certain, a step of a proof takes it for granted. */
 static void put_edge(const hf_history *h, uint32_t cluster, const hf_edge *e,
-                     hf_out *out)
+                     bool assumed, hf_out *out)
 {
     hf_out line;
 
@@ -176,7 +181,8 @@ static void put_edge(const hf_history *h, uint32_t cluster, const hf_edge *e,
     put_end(cluster, e->to, e->to_op, out);
     hf_out_text(out, " [label=\"");
     put_text(hf_out_view(&line), false, out);
-    hf_out_format(out, "\", %s];\n", looks[e->kind]);
+    hf_out_format(out, "\", %s%s];\n", looks[e->kind],
+                  assumed ? ", style=\"dashed\"" : "");
     hf_out_release(&line);
 }
 
@@ -227,27 +233,66 @@ static bool is_drawn(const hf_txn_list *txns, size_t drawn, hf_txn_id t)
     return false;
 }
 
-static void put_finding(const hf_history *h, const hf_result *r,
-                        const hf_finding *f, uint32_t cluster, hf_out *out)
+/* Has an edge like it been drawn?  The cycles of a proof share some. */
+static bool is_new_edge(hf_map *drawn, const hf_edge *e)
+{
+    uint64_t hash = hf_mix64((uint64_t)e->from << 32 | e->to);
+
+    hash = hf_mix64(hash ^ ((uint64_t)e->from_op << 32 | e->to_op));
+    hash = hf_mix64(hash ^ ((uint64_t)e->kind << 32 | e->key));
+    if (hf_map_get(drawn, hash) != UINT32_MAX)
+        return false;
+    hf_map_set(drawn, hash, 0);
+    return true;
+}
+
+static void put_edges(const hf_history *h, const hf_story *story,
+                      const hf_witness *w, const hf_txn_list *txns,
+                      size_t n_txns, uint32_t cluster, hf_out *out)
+{
+    uint32_t shown = 0;
+    hf_map drawn;
+
+    hf_map_init(&drawn);
+    for (uint32_t i = 0; i < w->n_edges && shown < EDGES_SHOWN; i++)
+        if (is_drawn(txns, n_txns, w->edges[i].from) &&
+            is_drawn(txns, n_txns, w->edges[i].to) &&
+            is_new_edge(&drawn, &w->edges[i])) {
+            put_edge(h, cluster, &w->edges[i],
+                     story && hf_story_is_assumed(story, i), out);
+            shown++;
+        }
+    hf_map_release(&drawn);
+}
+
+static void put_finding(hf_verify_session *session, const hf_history *h,
+                        const hf_result *r, const hf_finding *f,
+                        uint32_t cluster, hf_out *out)
 {
     const hf_witness *w = &f->witness;
     hf_txn_list txns = hf_witness_txns(h, w);
     hf_op_list cited = hf_witness_cited(w);
     size_t drawn = txns.n < TXNS_SHOWN ? txns.n : TXNS_SHOWN;
+    bool proof = w->kind == HF_WITNESS_PROOF;
+    hf_story story;
 
+    if (proof)
+        hf_story_init(&story, session, h, r->level, w);
     hf_out_format(out, "  subgraph cluster_%" PRIu32 " {\n    label=\"",
                   cluster);
     put_title(h, r, f, out);
+    if (proof)
+        hf_out_text(out, "dashed: not certain, taken for granted in a step of "
+                         "the proof\\l");
     hf_out_text(out, "\";\n");
     for (size_t i = 0; i < drawn; i++)
         put_txn(h, cluster, txns.at[i], &cited, out);
-    for (uint32_t i = 0; i < w->n_edges && i < EDGES_SHOWN; i++)
-        if (is_drawn(&txns, drawn, w->edges[i].from) &&
-            is_drawn(&txns, drawn, w->edges[i].to))
-            put_edge(h, cluster, &w->edges[i], out);
+    put_edges(h, proof ? &story : NULL, w, &txns, drawn, cluster, out);
     if (txns.n > drawn)
         put_rest(cluster, txns.n - drawn, "transactions", out);
     hf_out_text(out, "  }\n");
+    if (proof)
+        hf_story_release(&story);
     hf_vec_release(&txns);
     hf_vec_release(&cited);
 }
@@ -256,14 +301,17 @@ static void put_invalid(const hf_history *h, const hf_result *r, uint32_t most,
                         hf_out *out)
 {
     hf_finding only = {.anomaly = r->witness.anomaly, .witness = r->witness};
+    hf_verify_session *session = hf_verify_open(h); /* for proofs */
 
-    if (r->witness.kind == HF_WITNESS_CORE)
+    if (r->witness.kind == HF_WITNESS_CORE ||
+        r->witness.kind == HF_WITNESS_PROOF)
         only.anomaly = HF_NO_ORDER;
     hf_out_text(out, "* operations that show it\\l\";\n");
     for (uint32_t i = 0; i < r->n_findings && i < most; i++)
-        put_finding(h, r, &r->findings[i], i, out);
+        put_finding(session, h, r, &r->findings[i], i, out);
     if (r->n_findings == 0 && r->witness.kind != HF_WITNESS_NONE)
-        put_finding(h, r, &only, 0, out);
+        put_finding(session, h, r, &only, 0, out);
+    hf_verify_close(session);
 }
 
 /* ---- valid --------------------------------------------------------------- */

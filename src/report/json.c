@@ -47,6 +47,14 @@ static void write_key(const hf_history *h, hf_key_id key, hf_json *j)
         hf_json_end(j);
 }
 
+static void write_mixed(bool mixed, hf_json *j)
+{
+    if (!mixed)
+        return;
+    hf_json_key(j, "mixed");
+    hf_json_bool(j, true);
+}
+
 /* What a verdict rests on, if it is anything. */
 static void write_rests(unsigned rests, hf_json *j)
 {
@@ -78,8 +86,20 @@ static void write_because(const hf_history *h, const hf_edge *e, hf_json *j)
     }
 }
 
-static void write_edge(const hf_history *h, const hf_edge *e, bool because,
-                       hf_json *j)
+/* What the read of an edge is taken to return, where it could be several. */
+static void write_chosen(uint32_t chosen, hf_json *j)
+{
+    if (chosen == HF_CHOSEN_ONLY)
+        return;
+    hf_json_key(j, "source");
+    if (chosen == HF_CHOSEN_INITIAL)
+        hf_json_text(j, "initial");
+    else
+        hf_json_uint(j, chosen - 1);
+}
+
+static void write_edge(const hf_history *h, const hf_edge *e, uint32_t chosen,
+                       bool because, hf_json *j)
 {
     hf_json_object(j);
     hf_json_key(j, "kind");
@@ -94,6 +114,7 @@ static void write_edge(const hf_history *h, const hf_edge *e, bool because,
     write_id(e->from_op, j);
     hf_json_key(j, "to_op");
     write_id(e->to_op, j);
+    write_chosen(chosen, j);
     if (because)
         write_because(h, e, j);
     hf_json_end(j);
@@ -105,7 +126,7 @@ static void write_edges(const hf_history *h, const hf_witness *w, bool because,
     hf_json_key(j, "edges");
     hf_json_array(j);
     for (uint32_t i = 0; i < w->n_edges; i++)
-        write_edge(h, &w->edges[i], because, j);
+        write_edge(h, &w->edges[i], HF_CHOSEN_ONLY, because, j);
     hf_json_end(j);
 }
 
@@ -138,6 +159,42 @@ static void write_sources(const hf_witness *w, hf_json *j)
     hf_json_end(j);
 }
 
+static void write_step(const hf_history *h, const hf_witness *w,
+                       const hf_step *s, hf_json *j)
+{
+    static const char *const names[HF_STEP_KIND_COUNT] = {
+        "cycle", "sources", "happened", "resolve"};
+
+    hf_json_object(j);
+    hf_json_key(j, names[s->kind]);
+    if (s->kind == HF_STEP_CYCLE || s->kind == HF_STEP_RESOLVE) {
+        hf_json_array(j);
+        for (uint32_t i = s->first; i < s->first + s->n; i++)
+            if (s->kind == HF_STEP_RESOLVE)
+                hf_json_uint(j, w->used[i]);
+            else
+                write_edge(h, &w->edges[i],
+                           w->chosen ? w->chosen[i] : HF_CHOSEN_ONLY, false, j);
+        hf_json_end(j);
+    } else {
+        hf_json_uint(j, s->op);
+    }
+    if (s->kind == HF_STEP_HAPPENED) {
+        hf_json_key(j, "writer");
+        hf_json_uint(j, s->writer);
+    }
+    hf_json_end(j);
+}
+
+static void write_steps(const hf_history *h, const hf_witness *w, hf_json *j)
+{
+    hf_json_key(j, "steps");
+    hf_json_array(j);
+    for (uint32_t i = 0; i < w->n_steps; i++)
+        write_step(h, w, &w->steps[i], j);
+    hf_json_end(j);
+}
+
 static void write_proof(const hf_history *h, const hf_witness *w, hf_json *j)
 {
     if (hf_witness_proves(w->kind) == HF_VALID) {
@@ -150,6 +207,10 @@ static void write_proof(const hf_history *h, const hf_witness *w, hf_json *j)
     if (w->kind == HF_WITNESS_CORE) {
         hf_json_key(j, "transactions");
         write_order(w, j);
+        return;
+    }
+    if (w->kind == HF_WITNESS_PROOF) {
+        write_steps(h, w, j);
         return;
     }
     hf_json_key(j, "anomaly");
@@ -176,6 +237,7 @@ void hf_witness_write(const hf_history *h, hf_level level, hf_verdict verdict,
     write_head("witness", verdict, level, j);
     hf_json_key(j, "kind");
     hf_json_text(j, hf_witness_kind_name(w->kind));
+    write_mixed(w->mixed, j);
     write_rests(w->rests, j);
     write_proof(h, w, j);
     hf_json_end(j);
@@ -269,7 +331,13 @@ static void write_finding(const hf_history *h, const hf_finding *f, hf_json *j)
     for (size_t i = 0; i < txns.n; i++)
         write_txn(h, txns.at[i], j);
     hf_json_end(j);
-    write_edges(h, &f->witness, true, j);
+    if (f->witness.kind == HF_WITNESS_PROOF) { /* the witness has it all */
+        hf_json_key(j, "edges");
+        hf_json_array(j);
+        hf_json_end(j);
+    } else {
+        write_edges(h, &f->witness, true, j);
+    }
     write_ops(h, &f->witness, j);
     write_explanation(h, &f->witness, j);
     write_rests(f->witness.rests, j);
@@ -322,6 +390,7 @@ void hf_result_write_first(const hf_history *h, const hf_result *r,
 {
     hf_json_object(j);
     write_head("result", r->verdict, r->level, j);
+    write_mixed(r->mixed, j);
     if (r->verdict == HF_UNKNOWN && r->reason) {
         hf_json_key(j, "reason");
         hf_json_text(j, r->reason);

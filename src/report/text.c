@@ -5,7 +5,7 @@
  * concerned.  Long things are cut, and the text says how much is left out:
  * the JSON form has all of it.
  */
-#include "report/words.h"
+#include "report/story.h"
 
 #include <inttypes.h>
 
@@ -23,6 +23,8 @@ typedef struct page {
     const hf_history *h;
     hf_out *out;
     bool color;
+    hf_level level;
+    hf_verify_session *session; /* for proofs */
 } page;
 
 static void style(const page *p, const char *code)
@@ -31,30 +33,35 @@ static void style(const page *p, const char *code)
         hf_out_format(p->out, "\033[%sm", code);
 }
 
+static void list_once(hf_txn_list *list, bool *met, hf_txn_id t)
+{
+    if (!met[t])
+        hf_vec_push(list, t);
+    met[t] = true;
+}
+
 hf_txn_list hf_witness_txns(const hf_history *h, const hf_witness *w)
 {
     hf_txn_list list = {0};
     bool *met;
 
+    if (w->kind == HF_WITNESS_CYCLE && w->n_ops == 0) {
+        for (uint32_t i = 0; i < w->n_edges; i++)
+            hf_vec_push(&list, w->edges[i].from);
+        return list;
+    }
+    met = HF_NEW_ZEROED(bool, h->n_txns + 1);
     for (uint32_t i = 0; i < w->n_edges; i++)
-        hf_vec_push(&list, w->edges[i].from);
-    if (w->n_ops > 0) {
-        met = HF_NEW_ZEROED(bool, h->n_txns);
-        for (size_t i = 0; i < list.n; i++)
-            met[list.at[i]] = true;
-        for (uint32_t i = 0; i < w->n_ops; i++) {
-            hf_txn_id t = hf_op_txn(h, w->ops[i]);
-
-            if (!met[t])
-                hf_vec_push(&list, t);
-            met[t] = true;
-        }
-        hf_free(met);
-    }
-    if (w->kind == HF_WITNESS_CORE) {
-        for (uint32_t i = 0; i < w->n_order; i++)
-            hf_vec_push(&list, w->order[i]);
-    }
+        list_once(&list, met, w->edges[i].from);
+    for (uint32_t i = 0; i < w->n_ops; i++)
+        list_once(&list, met, hf_op_txn(h, w->ops[i]));
+    for (uint32_t i = 0; i < w->n_steps; i++)
+        if (w->steps[i].kind == HF_STEP_SOURCES ||
+            w->steps[i].kind == HF_STEP_HAPPENED)
+            list_once(&list, met, hf_op_txn(h, w->steps[i].op));
+    for (uint32_t i = 0; w->kind == HF_WITNESS_CORE && i < w->n_order; i++)
+        list_once(&list, met, w->order[i]);
+    hf_free(met);
     return list;
 }
 
@@ -308,6 +315,8 @@ static void print_proof(const page *p, const hf_witness *w)
     else if (w->kind == HF_WITNESS_CORE)
         hf_out_text(p->out, "  no order of these transactions satisfies the "
                             "level, even with all others gone:\n\n");
+    else if (w->kind == HF_WITNESS_PROOF)
+        hf_proof_print(p->session, p->h, p->level, w, p->out);
     print_txns(p, w);
 }
 
@@ -461,6 +470,26 @@ static void print_valid(const page *p, const hf_witness *w)
 
 /* ---- any verdict --------------------------------------------------------- */
 
+/* ", each transaction at its own level (3 at serializable, 1 at ...)" */
+static void print_levels(const page *p, hf_level other)
+{
+    uint32_t count[HF_LEVEL_COUNT] = {0};
+    const char *before = " (";
+
+    for (hf_txn_id t = 0; t < p->h->n_txns; t++)
+        count[hf_txn_own_level(p->h, t, other)] +=
+            p->h->txn_outcome[t] != HF_ABORTED;
+    hf_out_text(p->out, ", each transaction at its own level");
+    for (unsigned i = HF_LEVEL_COUNT; i-- > 0;) {
+        if (count[i] == 0)
+            continue;
+        hf_out_format(p->out, "%s%" PRIu32 " at %s", before, count[i],
+                      hf_level_get((hf_level)i)->name);
+        before = ", ";
+    }
+    hf_out_text(p->out, before[0] == ',' ? ")" : "");
+}
+
 static void print_verdict(const page *p, const hf_result *r)
 {
     static const char *const codes[HF_VERDICT_COUNT] = {"1;32", "1;31", "1;33"};
@@ -468,7 +497,10 @@ static void print_verdict(const page *p, const hf_result *r)
     style(p, codes[r->verdict]);
     hf_out_text(p->out, hf_verdict_name(r->verdict));
     style(p, "0");
-    hf_out_format(p->out, " at %s", hf_level_get(r->level)->name);
+    if (r->mixed)
+        print_levels(p, r->level);
+    else
+        hf_out_format(p->out, " at %s", hf_level_get(r->level)->name);
 }
 
 /* The reason may be long: it names keys and reads. */
@@ -478,14 +510,14 @@ static void print_unknown(const page *p, const hf_result *r)
     size_t column = strlen(hf_verdict_name(r->verdict)) + strlen(" at : ") +
                     strlen(hf_level_get(r->level)->name);
 
-    hf_out_text(p->out, ": ");
-    print_wrapped(p->out, hf_str_of(reason), column, 2);
+    hf_out_text(p->out, r->mixed ? ":\n  " : ": ");
+    print_wrapped(p->out, hf_str_of(reason), r->mixed ? 2 : column, 2);
 }
 
 void hf_result_print(const hf_history *h, const hf_result *r, uint32_t most,
                      bool color, hf_out *out)
 {
-    page p = {.h = h, .out = out, .color = color};
+    page p = {.h = h, .out = out, .color = color, .level = r->level};
 
     print_verdict(&p, r);
     if (r->verdict == HF_UNKNOWN) {
@@ -498,8 +530,11 @@ void hf_result_print(const hf_history *h, const hf_result *r, uint32_t most,
         hf_rests_print(r->witness.rests, out);
         hf_out_char(out, '\n');
     }
-    if (r->verdict == HF_INVALID)
+    if (r->verdict == HF_INVALID) {
+        p.session = hf_verify_open(h);
         print_invalid(&p, r, most);
-    else
+        hf_verify_close(p.session);
+    } else {
         print_valid(&p, &r->witness);
+    }
 }

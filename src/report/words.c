@@ -192,7 +192,7 @@ static void print_predicate(const hf_history *h, hf_op_id op, bool result,
     hf_predicate p = hf_op_predicate(h, op);
 
     hf_out_text(out, hf_op_kind_name(kind));
-    if (kind >= HF_OP_MIN) {
+    if (hf_op_is_aggregate(kind)) {
         hf_out_char(out, '(');
         if (p.n_columns > 0)
             print_cut(hf_string(h, p.columns[0]), TEXT_SHOWN, out);
@@ -208,7 +208,7 @@ static void print_predicate(const hf_history *h, hf_op_id op, bool result,
     print_cut(hf_string(h, p.condition), CONDITION_SHOWN, out);
     if (!result || !p.has_result_set)
         return;
-    if (kind < HF_OP_MIN) {
+    if (!hf_op_is_aggregate(kind)) {
         print_rows(h, &p, out);
     } else {
         hf_out_text(out, " = ");

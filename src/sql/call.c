@@ -482,6 +482,12 @@ bool hf_sql_call(hf_sql_eval *ev, hf_sql_function f, hf_sql_value *args,
                  uint32_t n, hf_sql_value *ret)
 {
     HF_ASSERT(n >= 1 && n <= 3);
+    if (f == HF_F_REPLACE && ev->dialect == HF_SQL_SQLITE &&
+        args[0].type != HF_SQL_NULL && args[1].type == HF_SQL_TEXT &&
+        args[1].length == 0) { /* as it is: a number stays one */
+        *ret = hf_sqlite_storage(args[0]);
+        return true;
+    }
     for (uint32_t i = 0; i < n; i++)
         if (args[i].type == HF_SQL_NULL) {
             *ret = hf_sql_null();

@@ -405,8 +405,14 @@ static bool nullif(hf_sql_eval *ev, const hf_sql_node *node, hf_sql_value *ret)
     if (!hf_sql_value_of(ev, node->args[0], &a) ||
         !hf_sql_value_of(ev, node->args[1], &b))
         return false;
-    t = hf_sql_compare_truth(ev, HF_CMP_EQ, &a, &b, node->args[0],
-                             node->args[1]);
+    if (ev->dialect == HF_SQL_SQLITE) { /* the types of columns do not count */
+        hf_sql_value x = hf_sqlite_storage(a), y = hf_sqlite_storage(b);
+
+        t = hf_sql_order(&x, &y) == 0 ? HF_SQL_TRUE : HF_SQL_FALSE;
+    } else {
+        t = hf_sql_compare_truth(ev, HF_CMP_EQ, &a, &b, node->args[0],
+                                 node->args[1]);
+    }
     if (t == HF_SQL_ERROR)
         return false;
     *ret = t == HF_SQL_TRUE ? hf_sql_null() : a;

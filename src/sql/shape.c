@@ -4,8 +4,9 @@
  * `c1 >= 388 AND c1 <= 397`.  The parser takes tens of microseconds for each;
  * so whole numbers are replaced by parameters, the result is parsed once, and
  * each condition is a copy of that tree with its numbers filled in.  A number
- * behind a sign stays, since the parser joins the two; so does everything in
- * quotes.  O(length) and O(nodes).
+ * behind a sign stays, since the parser joins the two, unless the sign cannot
+ * but be a part of it (`c1 >= -5 AND`); so does everything in quotes.
+ * O(length) and O(nodes).
  */
 #include "sql/shape.h"
 
@@ -74,6 +75,23 @@ static bool take_number(hf_sql_shape *s, const char *from, const char *to)
     return put(s, name, n);
 }
 
+/* A minus that is a part of the number behind it, and that number no operand
+ * of anything but a comparison: the end of both, else NULL. */
+static const char *signed_end(const char *p, const char *end, char before)
+{
+    const char *to, *next;
+
+    if (*p != '-' || !(p[-1] == ' ' || p[-1] == '(' || p[-1] == ',') ||
+        !strchr("<>=(,", before))
+        return NULL;
+    to = number_end(p + 1, end, ' ');
+    for (next = to; next && next < end && *next == ' ';)
+        next++;
+    return next && (next == end || strchr("),", *next) || is_name(*next))
+               ? to
+               : NULL;
+}
+
 /* Symbols that need no thought; the rest is for the parser alone. */
 static bool is_plain(char c)
 {
@@ -87,8 +105,10 @@ bool hf_sql_shape_of(hf_str text, hf_sql_shape *ret)
 
     ret->length = ret->n = 0;
     while (p < end) {
-        if (is_digit(*p)) {
-            to = number_end(p, end, before);
+        to = p > text.ptr ? signed_end(p, end, before) : NULL;
+        if (to || is_digit(*p)) {
+            if (!to)
+                to = number_end(p, end, before);
             if (!to || !take_number(ret, p, to))
                 return false;
         } else {

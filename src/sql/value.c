@@ -331,6 +331,31 @@ static int print_decimal(const hf_sql_value *v, char *text, size_t size)
     return (int)out;
 }
 
+/* Do the digits stand exactly between r and another double?  Such are given
+ * back by rounding to even only, and PostgreSQL does not print them. */
+static bool is_between(const char *digits, double r)
+{
+    long double middle = strtold(digits, NULL);
+    size_t n = strcspn(digits, "e");
+    char exact[96];
+
+    if (middle == (long double)r)
+        return false;
+    if (middle - (long double)r !=
+            (long double)nextafter(r, INFINITY) - middle &&
+        (long double)r - middle !=
+            middle - (long double)nextafter(r, -INFINITY))
+        return false;
+    (void)snprintf(exact, sizeof(exact), "%.60Le", middle);
+    return strncmp(exact, digits, n) == 0 &&
+           exact[n + strspn(exact + n, ".0")] == 'e';
+}
+
+static bool gives_back(const char *digits, double r)
+{
+    return strtod(digits, NULL) == r && !is_between(digits, r);
+}
+
 /* The fewest digits that give the number back; PostgreSQL's form. */
 static int print_real_postgres(double r, char *text, size_t size)
 {
@@ -343,7 +368,7 @@ static int print_real_postgres(double r, char *text, size_t size)
         return snprintf(text, size, r < 0 ? "-Infinity" : "Infinity");
     do
         (void)snprintf(digits, sizeof(digits), "%.*e", precision - 1, r);
-    while (strtod(digits, NULL) != r && precision++ < 17);
+    while (!gives_back(digits, r) && precision++ < 17);
     exponent = (int)strtol(strchr(digits, 'e') + 1, NULL, 10);
     if (exponent < -4 || exponent >= 15)
         return snprintf(text, size, "%.*e", precision - 1, r);

@@ -2,11 +2,17 @@
  *
  * Built in O(operations + values); a question about two transactions costs
  * their operations, and where lists contradict each other the lists of a key.
+ *
+ * A value that several wrote still has one possible source if all but one
+ * aborted, or wrote it over: from read-committed up that is certain.
  */
 #include "verify/certain.h"
 
+#include <stdlib.h>
+
 #include "base/vec.h"
 #include "verify/rests.h"
+#include "verify/sources.h"
 
 bool hf_op_is_of(const hf_history *h, hf_op_id op, hf_txn_id t)
 {
@@ -25,6 +31,25 @@ bool hf_time_before(const hf_history *h, hf_txn_id first, hf_txn_id second)
 
     return h->txn_outcome[first] == HF_COMMITTED && end != HF_TIME_NONE &&
            begin != HF_TIME_NONE && end < begin;
+}
+
+/* As hf_facts_origin(), and what only one can have written so that it may be
+ * read. */
+static hf_origin origin_of(hf_verifier *v, hf_txn_id t,
+                           const hf_item_read *read, hf_txn_id *ret_writer)
+{
+    hf_origin origin = hf_facts_origin(v->h, &v->facts, read, ret_writer);
+    const hf_sources *s;
+    hf_choice choice;
+
+    if (origin != HF_FROM_SEVERAL || !hf_reads_matter_to(v, t) ||
+        hf_op_has_predicate(hf_op_kind_of(v->h, read->op)))
+        return origin;
+    s = hf_sources_get(v);
+    if (!s || !hf_choice_of(v, s, t, read->op, &choice) ||
+        !hf_choice_only(t, &choice, ret_writer))
+        return origin;
+    return *ret_writer == HF_NONE ? HF_FROM_INITIAL : HF_FROM_TXN;
 }
 
 /* ---- who happened -------------------------------------------------------- */
@@ -97,6 +122,8 @@ static void meet_sources(spread *s, hf_txn_id t)
     hf_verifier *v = s->c->v;
     const hf_history *h = v->h;
 
+    if (!hf_reads_matter_to(v, t))
+        return;
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         uint32_t n = hf_item_reads(h, op);
 
@@ -109,8 +136,7 @@ static void meet_sources(spread *s, hf_txn_id t)
                 h->value_type[read.value] == HF_LIST)
                 meet_list(s, read.value);
             else if (s->own_stamp[read.key] != t &&
-                     hf_facts_origin(h, &v->facts, &read, &writer) ==
-                         HF_FROM_TXN)
+                     origin_of(v, t, &read, &writer) == HF_FROM_TXN)
                 meet(s, writer);
         }
         if (s->open.n > 0 && hf_op_counts(h, op) && hf_has_snapshot(v, op))
@@ -196,58 +222,15 @@ static bool before_by_certificate(const hf_certain *c, uint32_t a, uint32_t b)
     return first != HF_NONE && second != HF_NONE && first < second;
 }
 
-/* The longest list that t read of each key. */
-static void offer_lists(hf_certain *c, hf_txn_id t, const uint32_t *length)
+/* The place of the table for the claim in hand. */
+static unsigned which_certain(const hf_verifier *v)
 {
-    const hf_history *h = c->v->h;
-
-    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
-        hf_key_id key = h->op_key[op];
-        hf_value_id value = h->op_value[op];
-
-        if (!hf_op_reads_item(hf_op_kind_of(h, op)) || !hf_op_counts(h, op) ||
-            value == HF_NONE || h->value_type[value] != HF_LIST)
-            continue;
-        c->is_shown[value] = true;
-        if (c->longest[key] == HF_NONE ||
-            length[value] > length[c->longest[key]])
-            c->longest[key] = value;
-    }
-}
-
-static bool place_lists(hf_verifier *v, hf_certain *c)
-{
-    const hf_history *h = v->h;
-    uint32_t *length;
-
-    if (!v->facts.has_lists)
-        return true;
-    length = hf_zeros(v, h->n_values, sizeof(*length));
-    c->longest = hf_kept_nones(v, h->n_keys, sizeof(*c->longest));
-    c->index = hf_kept_nones(v, h->n_values, sizeof(*c->index));
-    c->is_shown = hf_kept_zeros(v, h->n_values, sizeof(*c->is_shown));
-    c->met = hf_kept_zeros(v, h->n_values, sizeof(*c->met));
-    for (hf_value_id x = 0; x < h->n_values; x++)
-        if (h->value_type[x] == HF_LIST)
-            length[x] = 1 + (hf_list_parent(h, x) == HF_NONE
-                                 ? 0
-                                 : length[hf_list_parent(h, x)]);
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        if (c->happened[t])
-            offer_lists(c, t, length);
-        if ((t & 0xff) == 0 && hf_out_of_budget(v))
-            return false;
-    }
-    for (hf_key_id k = 0; k < h->n_keys; k++)
-        for (hf_value_id x = c->longest[k]; x != HF_NONE;
-             x = hf_list_parent(h, x))
-            c->index[hf_list_last(h, x)] = length[x] - 1;
-    return true;
+    return v->w->mixed ? 2 + (unsigned)v->level : hf_reads_matter(v);
 }
 
 const hf_certain *hf_certain_get(hf_verifier *v)
 {
-    unsigned which = hf_reads_matter(v);
+    unsigned which = which_certain(v);
     hf_certain *c = v->certain[which];
 
     if (c)
@@ -258,7 +241,7 @@ const hf_certain *hf_certain_get(hf_verifier *v)
     if (!find_happened(v, c))
         return NULL;
     place_certificate(v, c);
-    if (!place_lists(v, c))
+    if (!hf_certain_place_lists(v, c))
         return NULL;
     v->certain[which] = c;
     return c;
@@ -284,7 +267,7 @@ bool hf_certain_look(const hf_certain *c, hf_txn_id t, hf_op_id op,
         hf_own_write_before(v->h, &v->facts, t, op, key) != HF_NONE ||
         hf_look_at_key(v, op, key) != look)
         return false;
-    switch (hf_facts_origin(v->h, &v->facts, &read, &writer)) {
+    switch (origin_of(v, t, &read, &writer)) {
     case HF_FROM_INITIAL:
         *ret_source = HF_NONE;
         return true;
@@ -301,124 +284,6 @@ bool hf_certain_look(const hf_certain *c, hf_txn_id t, hf_op_id op,
         return false;
     *ret_source = writer;
     return true;
-}
-
-/* t's first element in the longest list of key; *ret_sure is false if it may
- * have one more there than is certain. */
-static uint32_t list_place(const hf_certain *c, hf_txn_id t, hf_key_id key,
-                           bool *ret_sure)
-{
-    const hf_history *h = c->v->h;
-    uint32_t first = HF_NONE;
-
-    *ret_sure = true;
-    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
-        hf_value_id value;
-
-        if (h->op_key[op] != key || !hf_op_writes(h, op))
-            continue;
-        value = hf_op_written(h, op);
-        if (c->index[value] == HF_NONE)
-            continue;
-        if (c->v->facts.writer[value] != t)
-            *ret_sure = false;
-        else if (c->index[value] < first)
-            first = c->index[value];
-    }
-    return first;
-}
-
-static bool before_by_longest(const hf_certain *c, hf_txn_id first,
-                              hf_txn_id second, hf_key_id key)
-{
-    bool sure;
-    uint32_t a, b;
-
-    if (!(c->v->facts.key_use[key] & HF_KEY_LIST))
-        return false;
-    a = list_place(c, first, key, &sure);
-    if (a == HF_NONE)
-        return false;
-    b = list_place(c, second, key, &sure);
-    return sure && (b == HF_NONE || a < b);
-}
-
-/* What a list shows, from its first element to its last. */
-#define MET_FIRST 1u  /* one of the two was met */
-#define MET_SECOND 2u /* the other was */
-#define MET_SHOWN 4u
-#define MET_DOUBT 8u /* it shows nothing */
-
-/* Does a list of key that shows it, without doubt, belong to somebody who
- * happened?  Fills c->met of the key's lists with `next`, shorter ones first.
- */
-typedef unsigned (*met_next)(const hf_certain *c, unsigned met,
-                             hf_value_id element, uint32_t first,
-                             uint32_t second);
-
-static bool some_list_shows(const hf_certain *c, hf_key_id key, met_next next,
-                            uint32_t first, uint32_t second)
-{
-    const hf_history *h = c->v->h;
-    const hf_key_index *lists = hf_lists_of_keys(c->v);
-
-    if (!lists)
-        return false;
-    for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++) {
-        hf_value_id x = lists->at[i], up = hf_list_parent(h, x);
-
-        c->met[x] = (uint8_t)next(c, up == HF_NONE ? 0 : c->met[up],
-                                  hf_list_last(h, x), first, second);
-        if (c->is_shown[x] &&
-            (c->met[x] & (MET_SHOWN | MET_DOUBT)) == MET_SHOWN)
-            return true;
-    }
-    return false;
-}
-
-/* An element of `first` and none of `second` before it. */
-static unsigned met_writer(const hf_certain *c, unsigned met,
-                           hf_value_id element, uint32_t first, uint32_t second)
-{
-    hf_txn_id writer = c->v->facts.writer[element];
-
-    if (writer == HF_SEVERAL)
-        return MET_DOUBT;
-    if (writer == second)
-        return met | MET_SECOND;
-    if (writer == first)
-        return met | (met & MET_SECOND ? MET_DOUBT : MET_SHOWN);
-    return met;
-}
-
-static unsigned met_element(const hf_certain *c, unsigned met,
-                            hf_value_id element, uint32_t first,
-                            uint32_t second)
-{
-    (void)c;
-    if (element == second && (met & MET_FIRST))
-        return met | MET_SHOWN;
-    return element == first ? met | MET_FIRST : met;
-}
-
-/* Any list read will do.  Asked only if the longest does not show it, which
- * happens where lists contradict each other. */
-static bool before_by_lists(const hf_certain *c, hf_txn_id first,
-                            hf_txn_id second, hf_key_id key)
-{
-    return (c->v->facts.key_use[key] & HF_KEY_LIST) &&
-           some_list_shows(c, key, met_writer, first, second);
-}
-
-bool hf_list_has_before(const hf_certain *c, hf_key_id key, hf_value_id first,
-                        hf_value_id second)
-{
-    if (!(c->v->facts.key_use[key] & HF_KEY_LIST) || first == second)
-        return false;
-    if (c->index[first] != HF_NONE && c->index[second] != HF_NONE &&
-        c->index[first] < c->index[second])
-        return true;
-    return some_list_shows(c, key, met_element, first, second);
 }
 
 /* Through an entry of the snapshot op: of the keys that `source` writes. */
@@ -439,6 +304,22 @@ static bool snapshot_reads_from(const hf_certain *c, hf_txn_id t, hf_op_id op,
     return false;
 }
 
+/* Is source among those that t was listed to read from? */
+static bool is_listed(const hf_certain *c, hf_txn_id t, hf_txn_id source)
+{
+    uint32_t low = c->read_first[t], high = c->read_first[t + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (c->read_from[middle] < source)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->read_first[t + 1] && c->read_from[low] == source;
+}
+
 /* Does t certainly read the last version of key (HF_NONE: of some key) from
  * `source`? */
 static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
@@ -446,6 +327,8 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
 {
     const hf_history *h = c->v->h;
 
+    if (key == HF_NONE && c->read_first)
+        return is_listed(c, t, source);
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         uint32_t n = hf_item_reads(h, op);
 
@@ -460,8 +343,7 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
 
             /* the cheap questions first: most reads are from elsewhere */
             if ((key == HF_NONE || read.key == key) &&
-                hf_facts_origin(h, &c->v->facts, &read, &writer) ==
-                    HF_FROM_TXN &&
+                origin_of(c->v, t, &read, &writer) == HF_FROM_TXN &&
                 writer == source &&
                 hf_certain_source(c, t, op, read.key, &writer) &&
                 writer == source)
@@ -471,15 +353,82 @@ static bool reads_from(const hf_certain *c, hf_txn_id t, hf_txn_id source,
     return false;
 }
 
+static int by_id(const void *left, const void *right)
+{
+    hf_txn_id a = *(const hf_txn_id *)left, b = *(const hf_txn_id *)right;
+
+    return (a > b) - (a < b);
+}
+
+typedef HF_VEC(hf_txn_id) txn_list;
+
+/* Adds those that t certainly reads from. */
+static void list_sources(const hf_certain *c, const hf_sources *s, hf_txn_id t,
+                         txn_list *ret)
+{
+    hf_verifier *v = c->v;
+    const hf_history *h = v->h;
+    size_t first = ret->n;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        bool condition = hf_op_has_predicate(hf_op_kind_of(h, op));
+        uint32_t n = condition ? hf_item_reads(h, op) : 0;
+        hf_txn_id writer;
+        hf_choice choice;
+
+        if (hf_choice_of(v, s, t, op, &choice) &&
+            hf_choice_only(t, &choice, &writer) && writer != HF_NONE)
+            hf_vec_push(ret, writer);
+        for (uint32_t i = 0; i < n; i++)
+            if (hf_certain_source(c, t, op, hf_item_read_at(h, op, i).key,
+                                  &writer) &&
+                writer != HF_NONE)
+                hf_vec_push(ret, writer);
+    }
+    if (ret->n - first > 1)
+        qsort(ret->at + first, ret->n - first, sizeof(*ret->at), by_id);
+}
+
+bool hf_certain_index_reads(const hf_certain *certain)
+{
+    hf_verifier *v = certain->v;
+    hf_certain *c = v->certain[which_certain(v)];
+    const hf_sources *s;
+    uint32_t *read_first;
+    txn_list list = {0};
+    bool fine = true;
+
+    if (c->read_first || v->entries || !hf_reads_matter(v))
+        return true;
+    s = hf_sources_get(v);
+    if (!s)
+        return false;
+    read_first = hf_kept_zeros(v, (size_t)v->h->n_txns + 1, sizeof(uint32_t));
+    for (hf_txn_id t = 0; t < v->h->n_txns && fine; t++) {
+        list_sources(c, s, t, &list);
+        read_first[t + 1] = (uint32_t)list.n;
+        fine = (t & 0xff) != 0 || !hf_out_of_budget(v);
+    }
+    if (fine) {
+        c->read_from = hf_kept_zeros(v, list.n, sizeof(*c->read_from));
+        if (list.n > 0)
+            memcpy(c->read_from, list.at, list.n * sizeof(*list.at));
+        c->read_first = read_first;
+    }
+    hf_vec_release(&list);
+    return fine;
+}
+
 /* From what the level, or the witness, says of transactions. */
 static bool before_by_order(const hf_certain *c, hf_txn_id first,
                             hf_txn_id second, hf_key_id key)
 {
     const hf_verifier *v = c->v;
+    const hf_level_info *info = hf_level_of(v, second);
 
-    if (hf_reads_matter(v) &&
-        ((v->info->session_order && hf_session_before(v->h, first, second)) ||
-         (v->info->real_time && hf_time_before(v->h, first, second)) ||
+    if (info->shape != HF_SHAPE_WW &&
+        ((info->session_order && hf_session_before(v->h, first, second)) ||
+         (info->real_time && hf_time_before(v->h, first, second)) ||
          reads_from(c, second, first, HF_NONE)))
         return true;
     return ((v->w->rests & HF_REST_READS) && c->happened[first] &&
@@ -487,13 +436,14 @@ static bool before_by_order(const hf_certain *c, hf_txn_id first,
            hf_rests_before(c, first, second, key);
 }
 
-bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
-                         hf_key_id key)
+bool hf_before_if_both(const hf_certain *c, hf_txn_id first, hf_txn_id second,
+                       hf_key_id key)
 {
     const hf_verifier *v = c->v;
     uint32_t a, b = hf_facts_slot(&v->facts, second, key);
 
-    if (first == second || b == HF_NONE || !c->happened[second])
+    if (first == second || b == HF_NONE ||
+        v->h->txn_outcome[second] == HF_ABORTED)
         return false;
     if (first == HF_NONE)
         return true;
@@ -501,7 +451,13 @@ bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
     if (a == HF_NONE || v->h->txn_outcome[first] == HF_ABORTED)
         return false;
     return before_by_certificate(c, a, b) ||
-           before_by_longest(c, first, second, key) ||
+           hf_before_by_longest(c, first, second, key) ||
            before_by_order(c, first, second, key) ||
-           before_by_lists(c, first, second, key);
+           hf_before_by_lists(c, first, second, key);
+}
+
+bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
+                         hf_key_id key)
+{
+    return c->happened[second] && hf_before_if_both(c, first, second, key);
 }

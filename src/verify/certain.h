@@ -33,8 +33,13 @@ typedef struct hf_certain {
      * for each element its index in it */
     hf_value_id *longest;
     uint32_t *index;
-    bool *is_shown;         /* per list value: read by one that happened */
-    uint8_t *met;           /* per list value: what it shows; scratch */
+    bool *is_shown; /* per list value: read by one that happened */
+    uint8_t *met;   /* per list value: what it shows; scratch */
+    bool *agrees;   /* per key: the longest list shows all that the others do */
+    /* from whom each transaction certainly reads, ascending: read_from[
+     * read_first[t] .. read_first[t + 1] - 1]; NULL until it is asked for */
+    uint32_t *read_first;
+    hf_txn_id *read_from;
     struct hf_rests *rests; /* kept by rests.c */
 } hf_certain;
 
@@ -58,11 +63,28 @@ bool hf_certain_source(const hf_certain *c, hf_txn_id t, hf_op_id op,
  * `second` in the version order of key.  Both write it. */
 bool hf_certainly_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
                          hf_key_id key);
+/* The same in those worlds in which both happened. */
+bool hf_before_if_both(const hf_certain *c, hf_txn_id first, hf_txn_id second,
+                       hf_key_id key);
+
+/* Makes later questions about who reads from whom cost a search in what one
+ * transaction reads, not all its operations.  O(operations), once; nothing
+ * where operations have snapshots.  False: the budget is spent. */
+bool hf_certain_index_reads(const hf_certain *c);
 
 /* Where the certificate puts the version of a slot among those of its key;
  * HF_NONE: it does not say. */
 uint32_t hf_certificate_place(const hf_certain *c, uint32_t slot);
 
+/* certain_lists.c.
+ *
+ * Fills the tables about lists; false: the budget is spent. */
+bool hf_certain_place_lists(hf_verifier *v, hf_certain *c);
+/* As hf_before_if_both(), by the longest list of key, and by any. */
+bool hf_before_by_longest(const hf_certain *c, hf_txn_id first,
+                          hf_txn_id second, hf_key_id key);
+bool hf_before_by_lists(const hf_certain *c, hf_txn_id first, hf_txn_id second,
+                        hf_key_id key);
 /* Some list of key, read by one that happened, has the element `first` before
  * the element `second`. */
 bool hf_list_has_before(const hf_certain *c, hf_key_id key, hf_value_id first,

@@ -5,17 +5,9 @@
  * Every number is checked against the history; fields that are not known are
  * ignored.  Nothing is said here about whether the claim is true.
  */
-#include "verify/verify.h"
+#include "verify/claim.h"
 
-#include "base/json_in.h"
 #include "base/vec.h"
-
-/* A value passed over, to be read later. */
-typedef struct part {
-    hf_str text;
-    uint64_t line;
-    bool present;
-} part;
 
 typedef struct form {
     const hf_history *h;
@@ -23,45 +15,11 @@ typedef struct form {
     hf_claim *claim;
     hf_error *err;
     bool has_verdict, has_level, has_kind, has_anomaly, has_witness;
-    part order, sources, edges, operations, transactions;
+    bool mixed; /* says the result; the witness must say the same */
+    hf_claim_part order, sources, edges, operations, transactions, steps;
 } form;
 
 typedef HF_VEC(uint32_t) id_list;
-
-static void *copy(form *f, const void *from, size_t count, size_t size)
-{
-    void *to = hf_arena_get(f->arena, hf_array_size(count + 1, size));
-
-    if (count > 0)
-        memcpy(to, from, count * size);
-    return to;
-}
-
-/* An id below `limit`. */
-static bool read_id(hf_json_in *j, uint32_t limit, const char *what,
-                    uint32_t *ret)
-{
-    uint64_t n;
-
-    if (!hf_json_in_uint(j, &n))
-        return false;
-    if (n >= limit)
-        return hf_json_in_fail(j, "expected %s below %u, found %llu", what,
-                               (unsigned)limit, (unsigned long long)n);
-    *ret = (uint32_t)n;
-    return true;
-}
-
-static bool read_id_or_null(hf_json_in *j, uint32_t limit, const char *what,
-                            uint32_t *ret)
-{
-    if (hf_json_in_peek(j) == 'n') {
-        *ret = HF_NONE;
-        return hf_json_in_null(j) ||
-               hf_json_in_fail(j, "expected %s or null", what);
-    }
-    return read_id(j, limit, what, ret);
-}
 
 /* The next element must be there. */
 static bool more(hf_json_in *j, const char *what)
@@ -87,7 +45,7 @@ static void read_ids(hf_json_in *j, uint32_t limit, const char *what,
     if (!hf_json_in_open(j, '['))
         return;
     while (hf_json_in_next_item(j))
-        if (read_id(j, limit, what, &id))
+        if (hf_claim_id(j, limit, what, &id))
             hf_vec_push(ret, id);
         else
             return;
@@ -100,7 +58,7 @@ static bool read_event(hf_json_in *j, uint32_t limit, uint32_t *ret)
     uint32_t t = 0;
 
     if (!hf_json_in_open(j, '[') || !more(j, "a transaction") ||
-        !read_id(j, limit, "a transaction", &t) ||
+        !hf_claim_id(j, limit, "a transaction", &t) ||
         !more(j, "\"start\" or \"commit\"") || !hf_json_in_string(j, &word))
         return false;
     if (hf_str_eq(word, HF_STR("commit")))
@@ -136,11 +94,11 @@ static void read_order(form *f, hf_json_in *j, id_list *ret)
 static bool read_source(const hf_history *h, hf_json_in *j, hf_source *ret)
 {
     return hf_json_in_open(j, '[') && more(j, "an operation") &&
-           read_id(j, h->n_ops, "an operation", &ret->op) &&
+           hf_claim_id(j, h->n_ops, "an operation", &ret->op) &&
            more(j, "an index") &&
-           read_id(j, UINT32_MAX, "an index", &ret->index) &&
+           hf_claim_id(j, UINT32_MAX, "an index", &ret->index) &&
            more(j, "a transaction or null") &&
-           read_id_or_null(j, h->n_txns, "a transaction", &ret->writer) &&
+           hf_claim_id_or_null(j, h->n_txns, "a transaction", &ret->writer) &&
            no_more(j);
 }
 
@@ -159,123 +117,12 @@ static void read_sources(form *f, hf_json_in *j)
     if (list.n >= HF_NONE)
         (void)hf_json_in_fail(j, "too many sources");
     f->claim->witness.n_sources = (uint32_t)list.n;
-    f->claim->witness.sources = copy(f, list.at, list.n, sizeof(hf_source));
+    f->claim->witness.sources =
+        hf_claim_copy(f->arena, list.at, list.n, sizeof(hf_source));
     hf_vec_release(&list);
 }
 
-/* ---- edges --------------------------------------------------------------- */
-
-static bool read_edge_kind(hf_json_in *j, hf_edge_kind *ret)
-{
-    hf_str name;
-
-    if (!hf_json_in_string(j, &name))
-        return false;
-    for (unsigned k = 0; k < HF_EDGE_KIND_COUNT; k++)
-        if (hf_str_eq(name, hf_str_of(hf_edge_kind_name((hf_edge_kind)k)))) {
-            *ret = (hf_edge_kind)k;
-            return true;
-        }
-    return hf_json_in_fail(j, "unrecognized edge kind \"%.*s\"",
-                           (int)(name.len < 32 ? name.len : 32), name.ptr);
-}
-
-/* Text as it is written: bytes that are no ASCII may have been replaced. */
-static bool is_text(hf_str written, hf_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.ptr[i] >= 0x80)
-            return true;
-    return hf_str_eq(written, text);
-}
-
-/* The next value names the primary key part of `key`; consumes it. */
-static bool is_plain_name(const hf_history *h, hf_json_in *j, hf_key_id key)
-{
-    hf_scalar written, s = hf_key_scalar(h, key);
-
-    if (!hf_json_in_scalar(j, &written) || written.type != s.type)
-        return false;
-    return s.type == HF_INT ? written.number == s.number
-                            : is_text((hf_str){written.text, written.length},
-                                      (hf_str){s.text, s.length});
-}
-
-static bool is_name_of(const hf_history *h, const part *name, hf_key_id key)
-{
-    hf_json_in j;
-    hf_str table;
-    bool same;
-
-    hf_json_in_init(&j, name->text.ptr, name->text.len);
-    if (!h->key_table || h->key_table[key] == HF_NONE)
-        same = hf_json_in_peek(&j) != '[' && is_plain_name(h, &j, key);
-    else
-        same = hf_json_in_peek(&j) == '[' && hf_json_in_open(&j, '[') &&
-               hf_json_in_next_item(&j) && hf_json_in_string(&j, &table) &&
-               is_text(table, hf_string(h, h->key_table[key])) &&
-               hf_json_in_next_item(&j) && is_plain_name(h, &j, key);
-    hf_json_in_release(&j);
-    return same;
-}
-
-/* The key is the one its operations are about; a name that fits neither
- * leaves it HF_NONE, which the edge will be refused for. */
-static hf_key_id key_of_edge(const hf_history *h, const hf_edge *e,
-                             const part *name)
-{
-    const hf_op_id ops[2] = {e->from_op, e->to_op};
-
-    if (e->kind == HF_EDGE_SO || e->kind == HF_EDGE_RT)
-        return HF_NONE;
-    for (int i = 0; i < 2; i++) {
-        hf_key_id key = ops[i] == HF_NONE ? HF_NONE : h->op_key[ops[i]];
-
-        if (key != HF_NONE && (!name->present || is_name_of(h, name, key)))
-            return key;
-    }
-    return HF_NONE;
-}
-
-static bool pass_over(hf_json_in *j, part *ret)
-{
-    ret->line = hf_json_in_line(j);
-    ret->present = hf_json_in_peek(j) != 'n';
-    return hf_json_in_skip(j, &ret->text);
-}
-
-static bool read_edge(const hf_history *h, hf_json_in *j, hf_edge *ret)
-{
-    part name = {0};
-    bool has_kind = false;
-    hf_str key;
-
-    *ret = (hf_edge){HF_EDGE_WW, HF_NONE, HF_NONE, HF_NONE, HF_NONE, HF_NONE};
-    if (!hf_json_in_open(j, '{'))
-        return false;
-    while (hf_json_in_next_key(j, &key)) {
-        if (hf_str_eq(key, HF_STR("kind")))
-            has_kind = read_edge_kind(j, &ret->kind);
-        else if (hf_str_eq(key, HF_STR("from")))
-            (void)read_id(j, h->n_txns, "a transaction", &ret->from);
-        else if (hf_str_eq(key, HF_STR("to")))
-            (void)read_id(j, h->n_txns, "a transaction", &ret->to);
-        else if (hf_str_eq(key, HF_STR("from_op")))
-            (void)read_id_or_null(j, h->n_ops, "an operation", &ret->from_op);
-        else if (hf_str_eq(key, HF_STR("to_op")))
-            (void)read_id_or_null(j, h->n_ops, "an operation", &ret->to_op);
-        else if (hf_str_eq(key, HF_STR("key")))
-            (void)pass_over(j, &name);
-        else
-            (void)hf_json_in_skip(j, NULL);
-    }
-    if (j->failed)
-        return false;
-    if (!has_kind || ret->from == HF_NONE || ret->to == HF_NONE)
-        return hf_json_in_fail(j, "expected an edge with kind, from and to");
-    ret->key = key_of_edge(h, ret, &name);
-    return true;
-}
+/* ---- invalid ---------------------------------------------------------- */
 
 static void read_edges(form *f, hf_json_in *j)
 {
@@ -285,15 +132,21 @@ static void read_edges(form *f, hf_json_in *j)
     if (!hf_json_in_open(j, '['))
         return;
     while (hf_json_in_next_item(j)) {
-        if (!read_edge(f->h, j, &e))
+        if (!hf_claim_edge(f->h, j, &e, NULL))
             break;
         hf_vec_push(&list, e);
     }
     if (list.n >= HF_NONE)
         (void)hf_json_in_fail(j, "too many edges");
     f->claim->witness.n_edges = (uint32_t)list.n;
-    f->claim->witness.edges = copy(f, list.at, list.n, sizeof(hf_edge));
+    f->claim->witness.edges =
+        hf_claim_copy(f->arena, list.at, list.n, sizeof(hf_edge));
     hf_vec_release(&list);
+}
+
+static void read_steps(form *f, hf_json_in *j)
+{
+    hf_claim_steps(f->h, j, f->arena, &f->claim->witness);
 }
 
 /* ---- the object ---------------------------------------------------------- */
@@ -412,16 +265,17 @@ static void read_field(form *f, hf_json_in *j, hf_str key, bool inner)
 {
     const struct {
         const char *name;
-        part *part;
+        hf_claim_part *part;
     } parts[] = {{"order", &f->order},
                  {"sources", &f->sources},
                  {"edges", &f->edges},
                  {"operations", &f->operations},
-                 {"transactions", &f->transactions}};
+                 {"transactions", &f->transactions},
+                 {"steps", &f->steps}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (hf_str_eq(key, hf_str_of(parts[i].name))) {
-            (void)pass_over(j, parts[i].part);
+            (void)hf_claim_pass(j, parts[i].part);
             return;
         }
     if (hf_str_eq(key, HF_STR("verdict")))
@@ -434,6 +288,8 @@ static void read_field(form *f, hf_json_in *j, hf_str key, bool inner)
         (void)read_anomaly(f, j);
     else if (hf_str_eq(key, HF_STR("rests")))
         read_rests(f, j);
+    else if (hf_str_eq(key, HF_STR("mixed")))
+        (void)hf_json_in_bool(j, inner ? &f->claim->witness.mixed : &f->mixed);
     else if (hf_str_eq(key, HF_STR("schema")))
         (void)read_schema(j);
     else if (!inner && hf_str_eq(key, HF_STR("witness")))
@@ -459,7 +315,7 @@ static void read_object(form *f, hf_json_in *j, bool inner)
 
 /* ---- the parts, now that the kind is known ------------------------------- */
 
-static hf_status read_part(form *f, part *p, const char *name,
+static hf_status read_part(form *f, hf_claim_part *p, const char *name,
                            void (*read)(form *f, hf_json_in *j))
 {
     hf_json_in j;
@@ -484,7 +340,7 @@ static void set_ids(form *f, hf_json_in *j, id_list *ids, uint32_t *ret_n,
     if (ids->n >= HF_NONE)
         (void)hf_json_in_fail(j, "too many entries");
     *ret_n = (uint32_t)ids->n;
-    *ret = copy(f, ids->at, ids->n, sizeof(uint32_t));
+    *ret = hf_claim_copy(f->arena, ids->at, ids->n, sizeof(uint32_t));
     hf_vec_release(ids);
 }
 
@@ -516,6 +372,9 @@ static hf_status read_parts(form *f)
         if (st == HF_OK && f->sources.present)
             st = read_part(f, &f->sources, "sources", read_sources);
         return st;
+    case HF_WITNESS_PROOF:
+        f->claim->witness.anomaly = HF_NO_ORDER;
+        return read_part(f, &f->steps, "steps", read_steps);
     case HF_WITNESS_CORE:
         return read_part(f, &f->transactions, "transactions", read_order_part);
     default:
@@ -552,6 +411,11 @@ hf_status hf_claim_read(const hf_history *h, const char *text, size_t length,
     if (!f.has_verdict || !f.has_level)
         return hf_fail(f.err, HF_ERR_INPUT,
                        "expected an object with a verdict and a level");
+    if (!f.has_witness)
+        claim.witness.mixed = f.mixed;
+    else if (f.has_kind && claim.witness.mixed != f.mixed)
+        return hf_fail(f.err, HF_ERR_INPUT,
+                       "only one of result and witness is about mixed levels");
     if (claim.verdict != HF_UNKNOWN || f.has_kind) {
         hf_status st;
 

@@ -105,11 +105,12 @@ static bool collect_stale(hf_commit *c)
     return true;
 }
 
-/* Whose views must all be known: those with stale reads where only their own
- * reads count, else NULL for everybody. */
-static const bool *want_stale(const hf_commit *c)
+/* Whose views must all be known: those with stale reads, that the short way
+ * did not settle, where only their own reads and session count; else NULL for
+ * everybody. */
+static const bool *want_stale(const hf_commit *c, const bool *settled)
 {
-    const unsigned direct = HF_AXIOM_EARLIER_READ | HF_AXIOM_WR;
+    const unsigned direct = HF_AXIOM_EARLIER_READ | HF_AXIOM_WR | HF_AXIOM_SO;
     const hf_level_info *info = c->v->info;
     bool *wanted;
 
@@ -118,7 +119,8 @@ static const bool *want_stale(const hf_commit *c)
         return NULL;
     wanted = hf_zeros(c->v, c->v->h->n_txns, sizeof(*wanted));
     for (uint32_t i = 0; i < c->w->n; i++)
-        wanted[c->w->at[i]] = c->stale_first[i] < c->stale_first[i + 1];
+        wanted[c->w->at[i]] =
+            c->stale_first[i] < c->stale_first[i + 1] && !settled[c->w->at[i]];
     return wanted;
 }
 
@@ -251,11 +253,12 @@ bool hf_verify_commit(hf_verifier *v, hf_world *w)
     hf_world_collect_writers(v, w);
     collect_sessions(&c);
     if (v->facts.has_predicates && !w->is_full) {
-        const bool *wanted = want_stale(&c);
+        bool *settled = hf_zeros(v, v->h->n_txns, sizeof(*settled));
 
-        if (hf_commit_has_starts(&c, w))
+        if (hf_commit_has_starts(&c, w, settled))
             return true;
-        if (v->status != HF_OK || !hf_world_read_fully(v, w, wanted) ||
+        if (v->status != HF_OK ||
+            !hf_world_read_fully(v, w, want_stale(&c, settled)) ||
             !collect_stale(&c))
             return false;
     }

@@ -38,8 +38,8 @@ static inline int64_t hf_read_age(const hf_world *w, const hf_world_read *r)
 }
 
 /* starts.c: the short way.  False: not known; w's table of reads is then to be
- * made again. */
-bool hf_commit_has_starts(hf_commit *c, hf_world *w);
+ * made again.  has (per transaction, false at first): for whom it is. */
+bool hf_commit_has_starts(hf_commit *c, hf_world *w, bool *has);
 /* session.c: what the own or a read session did. */
 bool hf_commit_check_sessions(hf_commit *c);
 /* causal.c: vector clocks, or a search where there are many sessions. */

@@ -30,6 +30,7 @@ typedef struct hf_bound {
     bool is_text;
     hf_str text;
     int64_t low, high; /* low > high: none */
+    bool exact;        /* integers: each of these does satisfy it */
 } hf_bound;
 
 /* False if the condition bounds no column.  O(steps). */

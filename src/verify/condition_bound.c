@@ -3,11 +3,14 @@
  * The steps are run on what is known instead of on values: a literal, a
  * column, a bound that a true result implies, or nothing.  Comparisons of a
  * column with a literal give a bound; AND keeps both if they are of one
- * column, else one of them; OR the smallest interval around both; everything
- * else gives nothing.
+ * column, else one of them; OR the smallest interval around both; NOT what is
+ * left on one side; everything else gives nothing.
  *
  * A row outside of the bound makes the comparison false, and then whatever
  * stands beside it in an AND cannot make the whole true.
+ *
+ * A bound of integers is exact if it is made of exact ones only and no gap was
+ * closed: then every integer inside makes the condition true, too.
  */
 #include "verify/condition_steps.h"
 
@@ -46,9 +49,11 @@ static bool is_int(const known *x)
 
 static known between(const known *column, int64_t low, int64_t high)
 {
-    return (known){
-        .kind = BOUND,
-        .bound = {.column = name_of(column), .low = low, .high = high}};
+    return (known){.kind = BOUND,
+                   .bound = {.column = name_of(column),
+                             .low = low,
+                             .high = high,
+                             .exact = true}};
 }
 
 /* The column stands on the left. */
@@ -116,17 +121,27 @@ static bool is_alike(const known *a, const known *b)
 
 static known both(const known *a, const known *b)
 {
-    known r = *a;
+    known r = a->kind == BOUND ? *a : *b;
 
-    if (a->kind != BOUND)
-        return b->kind == BOUND ? *b : nothing();
-    if (!is_alike(a, b) || a->bound.is_text)
+    if (r.kind != BOUND)
+        return nothing();
+    r.bound.exact = a->kind == b->kind && a->bound.exact && b->bound.exact;
+    if (!is_alike(a, b) || a->bound.is_text) {
+        r.bound.exact = false;
         return r;
+    }
     if (b->bound.low > r.bound.low)
         r.bound.low = b->bound.low;
     if (b->bound.high < r.bound.high)
         r.bound.high = b->bound.high;
     return r;
+}
+
+/* Is there a number between the end of one and the begin of the other? */
+static bool has_gap(const hf_bound *a, const hf_bound *b)
+{
+    return (a->high < b->low && a->high + 1 < b->low) ||
+           (b->high < a->low && b->high + 1 < a->low);
 }
 
 static known either(const known *a, const known *b)
@@ -137,10 +152,15 @@ static known either(const known *a, const known *b)
         return nothing();
     if (a->bound.is_text)
         return hf_str_eq(a->bound.text, b->bound.text) ? r : nothing();
-    if (a->bound.low > a->bound.high)
-        return *b;
+    r.bound.exact &= b->bound.exact;
     if (b->bound.low > b->bound.high)
         return r;
+    if (a->bound.low > a->bound.high) {
+        r.bound.low = b->bound.low;
+        r.bound.high = b->bound.high;
+        return r;
+    }
+    r.bound.exact &= !has_gap(&a->bound, &b->bound);
     if (b->bound.low < r.bound.low)
         r.bound.low = b->bound.low;
     if (b->bound.high > r.bound.high)
@@ -174,6 +194,30 @@ static known negative(const known *a)
     return r;
 }
 
+/* Of an exact bound that is open on one side. */
+static known all_but(const known *a)
+{
+    known r = *a;
+
+    if (a->kind != BOUND || !a->bound.exact)
+        return nothing();
+    r.bound.low = INT64_MIN;
+    r.bound.high = INT64_MAX;
+    if (a->bound.low > a->bound.high)
+        return r;
+    if (a->bound.low == INT64_MIN && a->bound.high == INT64_MAX) {
+        r.bound.low = 1;
+        r.bound.high = 0;
+    } else if (a->bound.low == INT64_MIN) {
+        r.bound.low = a->bound.high + 1;
+    } else if (a->bound.high == INT64_MAX) {
+        r.bound.high = a->bound.low - 1;
+    } else {
+        return nothing();
+    }
+    return r;
+}
+
 static known run_step(stack *s, const step *now)
 {
     known a, b, c;
@@ -189,6 +233,8 @@ static known run_step(stack *s, const step *now)
         a = pop(s);
         return negative(&a);
     case NOT:
+        a = pop(s);
+        return all_but(&a);
     case IS_NULL:
         (void)pop(s);
         return nothing();

@@ -383,7 +383,9 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
  * not satisfy it.  That is the same in all worlds. */
 static void compare_views(cutter *k, hf_core_txn *t)
 {
-    for (uint32_t i = 0; k->v->info->internal && i < t->n_reads; i++)
+    bool internal = hf_level_of(k->v, t->id)->internal;
+
+    for (uint32_t i = 0; internal && i < t->n_reads; i++)
         for (uint32_t j = 0; t->reads[i].view && j < t->n_reads; j++)
             if (!t->reads[j].view && t->reads[j].key == t->reads[i].key &&
                 hf_predicate_match(k->v, t->reads[i].view, t->reads[j].value) ==
@@ -459,20 +461,20 @@ static bool precedes_in_time(const hf_history *h, hf_txn_id a, hf_txn_id b)
 static void keep_order(hf_core *c)
 {
     const hf_history *h = c->v->h;
-    const hf_level_info *info = c->v->info;
 
-    for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t i = 0; i < c->n; i++) {
+        const hf_level_info *info = hf_level_of(c->v, c->txns[i].id);
+
         for (uint32_t j = 0; j < c->n; j++) {
             hf_txn_id a = c->txns[j].id, b = c->txns[i].id;
 
-            if (a < b && h->txn_session[a] == h->txn_session[b])
+            if (info->session_order && a < b &&
+                h->txn_session[a] == h->txn_session[b])
                 c->txns[i].session |= 1u << j;
             if (info->real_time && precedes_in_time(h, a, b))
                 c->txns[i].follows |= 1u << j;
         }
-    for (uint32_t i = 0; i < c->n; i++) {
-        if (info->session_order)
-            c->txns[i].follows |= c->txns[i].session;
+        c->txns[i].follows |= c->txns[i].session;
         c->txns[i].before |= c->txns[i].follows;
     }
 }
@@ -512,5 +514,5 @@ bool hf_verify_core(hf_verifier *v)
                           "the core has predicate operations or statements, "
                           "whose conditions are not evaluated");
     return hf_refuse(v, "these transactions alone are valid at %s",
-                     v->info->name);
+                     v->w->mixed ? "their levels" : v->info->name);
 }

@@ -35,8 +35,9 @@ typedef struct hf_core_txn {
     hf_core_append *appends;
     hf_value_id *last; /* per local key: the last value written, or NONE */
     unsigned before;   /* those that must come before it, if they happened */
-    unsigned session;  /* those before it in its session */
-    unsigned follows;  /* those whose commit must come before its start */
+    /* those before it in its session, where its level has session order */
+    unsigned session;
+    unsigned follows; /* those whose commit must come before its start */
 } hf_core_txn;
 
 /* Masks are of local transaction numbers. */

@@ -14,6 +14,8 @@
  *                                   placed, every way; then the condition of
  *                                   the level, with sets as bit masks
  *   read uncommitted                nothing but lists, once all are placed
+ *   mixed levels                    sources for all from read committed up,
+ *                                   and for each the condition of its own
  *
  * Rows that a condition did not return may have been looked at in a version
  * that comes later in the order, if nothing in between changes the matches;
@@ -48,6 +50,11 @@ typedef struct search {
 } search;
 
 static bool extend(search *s);
+
+static const hf_level_info *level_of(const search *s, uint32_t t)
+{
+    return hf_level_of(s->c->v, s->c->txns[t].id);
+}
 
 /* ---- states -------------------------------------------------------------- */
 
@@ -191,16 +198,34 @@ static unsigned prefix_of(const search *s, unsigned set)
     return all;
 }
 
+/* Those placed that write a key of t. */
+static unsigned rivals_of(const search *s, uint32_t t)
+{
+    unsigned all = 0;
+
+    for (uint32_t k = 0; k < s->c->n_keys; k++)
+        if (s->c->writers[k] & 1u << t)
+            all |= s->c->writers[k] & s->placed;
+    return all;
+}
+
 /* What is visible to t, whose sources are all chosen, but for the condition
- * on earlier reads. */
+ * on earlier reads.  With mixed levels this is asked at all of them: where
+ * there is a snapshot, it holds what it must and all before that. */
 static unsigned visible_to(const search *s, uint32_t t, unsigned sources)
 {
-    unsigned axiom = s->c->v->info->axiom;
+    const hf_level_info *info = level_of(s, t);
+    unsigned axiom = info->axiom;
     unsigned session = s->c->txns[t].session & s->in;
     unsigned all = 0;
 
-    if (s->c->v->info->shape == HF_SHAPE_SINGLE)
+    if (info->shape == HF_SHAPE_SINGLE)
         return s->depends[t];
+    if (info->shape == HF_SHAPE_SERIAL || info->shape == HF_SHAPE_ITEM)
+        return s->placed;
+    if (info->shape == HF_SHAPE_SNAPSHOT)
+        return prefix_of(s, sources | rivals_of(s, t) |
+                                (s->c->txns[t].follows & s->in));
     if (axiom & HF_AXIOM_SO)
         all |= session;
     if (axiom & HF_AXIOM_WR)
@@ -264,16 +289,12 @@ static bool makes_no_edge(const hf_core_read *r)
 static void note_past(search *s, uint32_t t, unsigned sources)
 {
     unsigned session = s->c->txns[t].session & s->in;
-    unsigned direct = sources;
+    unsigned direct =
+        sources | rivals_of(s, t) | (s->c->txns[t].follows & s->in);
 
     s->sources[t] = sources;
     s->causal[t] = sources | session;
     s->causal[t] |= union_over(s->causal[t], s->causal);
-    if (s->c->v->info->session_order)
-        direct |= session;
-    for (uint32_t k = 0; k < s->c->n_keys; k++)
-        if (s->c->writers[k] & 1u << t)
-            direct |= s->c->writers[k] & s->placed;
     s->depends[t] = direct | union_over(direct, s->depends);
 }
 
@@ -295,7 +316,7 @@ static bool items_repeat(const search *s, uint32_t t, uint32_t i)
 static bool condition_holds(search *s, uint32_t t)
 {
     const hf_core_txn *x = &s->c->txns[t];
-    const hf_level_info *info = s->c->v->info;
+    const hf_level_info *info = level_of(s, t);
     bool earlier =
         info->shape == HF_SHAPE_OTV || (info->axiom & HF_AXIOM_EARLIER_READ);
     unsigned sources = 0, visible;
@@ -308,7 +329,8 @@ static bool condition_holds(search *s, uint32_t t)
         const hf_core_read *r = &x->reads[i];
         unsigned seen = visible;
 
-        if (makes_no_edge(r) || (r->view && !s->complete))
+        if (makes_no_edge(r) ||
+            (r->view && (!s->complete || info->shape == HF_SHAPE_ITEM)))
             continue;
         if (earlier)
             seen |= earlier_sources(s, t, i);
@@ -422,18 +444,22 @@ static bool views_allow(const search *s, uint32_t t, uint32_t start)
 static bool holds_with_views(search *s)
 {
     hf_level_shape shape = s->c->v->info->shape;
+    bool mixed = s->c->v->w->mixed;
     uint32_t all = s->n_placed;
+    search without = *s; /* what is known of the past, but for views */
     bool fine = true;
 
     s->complete = true;
     for (uint32_t n = 0; n < all && fine; n++) {
         uint32_t t = s->order[n];
 
-        if (shape == HF_SHAPE_SNAPSHOT) {
+        if (level_of(s, t)->shape == HF_SHAPE_WW)
+            continue;
+        if (!mixed && shape == HF_SHAPE_SNAPSHOT) {
             fine = has_snapshot(s, t, n);
             continue;
         }
-        if (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM) {
+        if (!mixed && (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM)) {
             fine = views_allow(s, t, n);
             continue;
         }
@@ -445,9 +471,7 @@ static bool holds_with_views(search *s)
             fine &= !(read_from(s, t, i) & ~s->placed);
         fine = fine && condition_holds(s, t);
     }
-    s->complete = false;
-    s->n_placed = all;
-    s->placed = s->in;
+    *s = without;
     return fine;
 }
 
@@ -467,7 +491,7 @@ static bool choose_views(search *s, uint32_t n, uint32_t i)
         return holds_with_views(s);
     t = s->order[n];
     r = &s->c->txns[t].reads[i];
-    if (!r->view)
+    if (!r->view || level_of(s, t)->shape == HF_SHAPE_WW)
         return choose_views(s, n, i + 1);
     if (r->initial) {
         look(s, t, i, HF_NONE);
@@ -542,6 +566,7 @@ static bool dirty_lists_fit(const search *s)
         for (uint32_t i = 0; (s->in & 1u << t) && i < s->c->txns[t].n_reads;
              i++)
             if (s->c->txns[t].reads[i].is_list &&
+                level_of(s, t)->shape == HF_SHAPE_WW &&
                 !dirty_list_fits(s, &s->c->txns[t].reads[i], t))
                 return false;
     return true;
@@ -551,8 +576,13 @@ static bool dirty_lists_fit(const search *s)
 
 static bool try_next(search *s, uint32_t t)
 {
-    switch (s->c->v->info->shape) {
+    hf_level_shape shape = level_of(s, t)->shape;
+
+    if (s->c->v->w->mixed && shape != HF_SHAPE_WW)
+        return choose(s, t, 0); /* what it reads may matter to others */
+    switch (shape) {
     case HF_SHAPE_WW:
+        note_past(s, t, 0);
         return go_on_with(s, t);
     case HF_SHAPE_SERIAL:
     case HF_SHAPE_ITEM:
@@ -567,9 +597,10 @@ static bool try_next(search *s, uint32_t t)
 static bool extend(search *s)
 {
     if (s->placed == s->in) {
-        if (s->c->v->info->shape == HF_SHAPE_WW)
-            return dirty_lists_fit(s);
-        return !s->c->has_views || choose_views(s, 0, 0);
+        if (!dirty_lists_fit(s))
+            return false;
+        return !hf_reads_matter(s->c->v) || !s->c->has_views ||
+               choose_views(s, 0, 0);
     }
     for (uint32_t t = 0; t < s->c->n; t++) {
         if (!(s->in & ~s->placed & 1u << t) ||

@@ -69,14 +69,25 @@ static bool is_dirty_twice(const hf_history *h, const hf_world *w,
     return false;
 }
 
+/* Is there a transaction to which reads do not matter? */
+static bool some_are_loose(const hf_verifier *v)
+{
+    hf_txn_id t = 0;
+
+    while (v->w->mixed && t < v->h->n_txns && hf_reads_matter_to(v, t))
+        t++;
+    return v->w->mixed ? t < v->h->n_txns : !hf_reads_matter(v);
+}
+
 /* Notes the elements of transactions that are not in the world; only
  * read-uncommitted asks for them. */
 static void mark_aborted(hf_verifier *v, hf_world *w)
 {
     const hf_history *h = v->h;
+    bool loose = some_are_loose(v);
 
     w->is_aborted = hf_zeros(v, h->n_values, sizeof(*w->is_aborted));
-    for (hf_txn_id t = 0; t < h->n_txns && !hf_reads_matter(v); t++)
+    for (hf_txn_id t = 0; t < h->n_txns && loose; t++)
         for (hf_op_id op = h->op_first[t];
              w->place[t] == HF_NONE && op < h->op_first[t + 1]; op++)
             if (hf_op_writes(h, op) && hf_op_kind_of(h, op) == HF_OP_APPEND)
@@ -199,9 +210,11 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
     const hf_history *h = v->h;
     uint32_t slot = hf_facts_slot(&v->facts, t, read->key);
     bool is_list = h->value_type[read->value] == HF_LIST;
+    bool strict = hf_reads_matter_to(v, t);
 
     *ret_source = HF_SEVERAL;
-    if (is_list && w->list_match[read->value] == HF_NONE)
+    if (is_list && (w->list_match[read->value] == HF_NONE ||
+                    (strict && w->list_dirty[read->value] != HF_NONE)))
         return hf_refuse(v,
                          "%s reads a list of key %s that is no prefix of the "
                          "elements in the order of the witness",
@@ -213,7 +226,7 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
                          hf_label_key(h, read->key).text);
     if (own > 0)
         return read_own(v, w, t, read, own);
-    if (!hf_reads_matter(v)) {
+    if (!strict) {
         if (v->w->rests & HF_REST_TOUCHES)
             *ret_source = touched_by(v, w, t, read);
         return true;

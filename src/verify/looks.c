@@ -262,7 +262,9 @@ bool hf_reader_view(hf_reader *r, hf_txn_id t, const hf_item_read *read,
               .condition = hf_predicate_condition(r->v, read->op)};
 
     if (is_wanted(r, t))
-        add_view(&x, source, shape == HF_SHAPE_AXIOM || shape == HF_SHAPE_OTV);
+        add_view(&x, source,
+                 shape == HF_SHAPE_AXIOM || shape == HF_SHAPE_OTV ||
+                     r->v->w->mixed);
     else
         add_difference(&x, source);
     return !x.unknown || hf_give_up(r->v, HF_ERR_UNSUPPORTED,

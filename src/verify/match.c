@@ -10,6 +10,8 @@
 
 struct hf_condition_memo {
     bool is_asked;
+    bool is_bound_asked, has_bound;
+    hf_bound bound;
     const hf_sql_expr *expr; /* NULL: not understood there either */
     uint32_t n_columns;
     hf_sql_value *columns; /* scratch */
@@ -99,7 +101,7 @@ static bool bound_of(const hf_sql_expr *e, const hf_sql_bound *b, hf_bound *ret)
            first->has_high && hf_sql_order(&first->low, &first->high) == 0;
 }
 
-bool hf_predicate_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret)
+static bool find_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret)
 {
     const struct hf_condition_memo *memo;
     const hf_sql_bound *bounds = NULL;
@@ -113,4 +115,22 @@ bool hf_predicate_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret)
         if (bound_of(memo->expr, &bounds[i], ret))
             return true;
     return false;
+}
+
+bool hf_predicate_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret)
+{
+    struct hf_condition_memo *memo = c->memo;
+
+    if (!memo->is_bound_asked)
+        memo->has_bound = find_bound(v, c, &memo->bound);
+    memo->is_bound_asked = true;
+    if (memo->has_bound)
+        *ret = memo->bound;
+    return memo->has_bound;
+}
+
+bool hf_predicate_is_true(const hf_condition *c)
+{
+    return c->understood && c->n == 1 && c->steps[0].code == PUSH &&
+           c->steps[0].operand.type == HF_BOOL && c->steps[0].operand.number;
 }

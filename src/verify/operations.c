@@ -33,7 +33,7 @@
 typedef struct rule {
     hf_anomaly anomaly;
     uint32_t least, most; /* operations */
-    bool (*check)(const hf_certain *c, const hf_step *s, uint32_t n);
+    bool (*check)(const hf_certain *c, const hf_cited *s, uint32_t n);
     bool (*forbidden)(const hf_level_info *level);
 } rule;
 
@@ -82,13 +82,13 @@ bool hf_refuse_steps(const hf_certain *c, const char *why)
                      hf_anomaly_get(c->v->w->anomaly)->name, why);
 }
 
-static bool is_write(const hf_certain *c, const hf_step *s)
+static bool is_write(const hf_certain *c, const hf_cited *s)
 {
     return hf_op_writes(c->v->h, s->op);
 }
 
 /* The key of a pair of operations: at least one of them has one. */
-static hf_key_id key_of(const hf_step *a, const hf_step *b)
+static hf_key_id key_of(const hf_cited *a, const hf_cited *b)
 {
     return a->key != HF_NONE ? a->key : b->key;
 }
@@ -105,7 +105,7 @@ static bool is_list(const hf_certain *c, const hf_item_read *read)
 }
 
 /* A read of key by one that happened, with no own write of it before. */
-static bool reads_others(const hf_certain *c, const hf_step *s, hf_key_id key,
+static bool reads_others(const hf_certain *c, const hf_cited *s, hf_key_id key,
                          hf_item_read *ret)
 {
     return key != HF_NONE && c->happened[s->t] &&
@@ -144,7 +144,7 @@ static uint32_t from_end(const hf_history *h, hf_value_id list,
 
 /* ---- rules --------------------------------------------------------------- */
 
-static bool check_garbage(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_garbage(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     const hf_facts *f = &c->v->facts;
@@ -172,7 +172,7 @@ static bool check_garbage(const hf_certain *c, const hf_step *s, uint32_t n)
 
 /* The own elements in the list are those appended before, in order, at its
  * end. */
-static bool ends_with_own(const hf_certain *c, const hf_step *read,
+static bool ends_with_own(const hf_certain *c, const hf_cited *read,
                           hf_value_id list)
 {
     const hf_history *h = c->v->h;
@@ -191,7 +191,7 @@ static bool ends_with_own(const hf_certain *c, const hf_step *read,
     return true;
 }
 
-static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_internal(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_key_id key = s[0].key;
@@ -208,7 +208,7 @@ static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
     if (is_blind(c, key))
         return hf_refuse_steps(c, "the key has increments without results");
     if (c->v->facts.key_use[key] & HF_KEY_LIST)
-        return !ends_with_own(c, &(hf_step){s[1].op, s[1].t, key, s[1].kind},
+        return !ends_with_own(c, &(hf_cited){s[1].op, s[1].t, key, s[1].kind},
                               read.value) ||
                hf_refuse_steps(c, "the list ends with the own appends");
     return hf_op_written(h, s[0].op) != read.value ||
@@ -216,7 +216,7 @@ static bool check_internal(const hf_certain *c, const hf_step *s, uint32_t n)
            hf_refuse_steps(c, "the read returns the own write");
 }
 
-static bool check_non_repeatable(const hf_certain *c, const hf_step *s,
+static bool check_non_repeatable(const hf_certain *c, const hf_cited *s,
                                  uint32_t n)
 {
     hf_item_read a, b;
@@ -248,7 +248,7 @@ static bool has_element_twice(const hf_certain *c, hf_value_id list)
     return false;
 }
 
-static bool check_duplicate(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_duplicate(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -274,7 +274,7 @@ static bool check_duplicate(const hf_certain *c, const hf_step *s, uint32_t n)
 }
 
 /* For a list an own append before the read is no excuse. */
-static bool reads_dirty(const hf_certain *c, const hf_step *s, hf_key_id key,
+static bool reads_dirty(const hf_certain *c, const hf_cited *s, hf_key_id key,
                         hf_item_read *ret)
 {
     if (reads_others(c, s, key, ret))
@@ -283,7 +283,7 @@ static bool reads_dirty(const hf_certain *c, const hf_step *s, hf_key_id key,
            is_list(c, ret);
 }
 
-static bool check_g1a(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_g1a(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -305,7 +305,7 @@ static bool check_g1a(const hf_certain *c, const hf_step *s, uint32_t n)
            hf_refuse_steps(c, "the value may come from elsewhere");
 }
 
-static bool check_g1b(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_g1b(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -329,7 +329,7 @@ static bool check_g1b(const hf_certain *c, const hf_step *s, uint32_t n)
            hf_refuse_steps(c, "the transaction's last write is what was read");
 }
 
-static bool check_dirty_update(const hf_certain *c, const hf_step *s,
+static bool check_dirty_update(const hf_certain *c, const hf_cited *s,
                                uint32_t n)
 {
     const hf_history *h = c->v->h;
@@ -353,7 +353,7 @@ static bool check_dirty_update(const hf_certain *c, const hf_step *s,
            hf_refuse_steps(c, "the element may come from elsewhere");
 }
 
-static bool check_future(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_future(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_item_read read;
@@ -377,14 +377,15 @@ static bool check_future(const hf_certain *c, const hf_step *s, uint32_t n)
 /* ---- incompatible order -------------------------------------------------- */
 
 /* Is the element in every world one that the list keeps?  From read-committed
- * up, one of a transaction that did not happen is an error of its own. */
-static bool is_kept(const hf_certain *c, hf_value_id element)
+ * up (`strict`), one of a transaction that did not happen is an error of its
+ * own. */
+static bool is_kept(const hf_certain *c, hf_value_id element, bool strict)
 {
     hf_txn_id writer = c->v->facts.writer[element];
     unsigned kept = 1u << HF_COMMITTED;
     const uint8_t *outcomes;
 
-    if (hf_reads_matter(c->v))
+    if (strict)
         kept |= 1u << HF_UNKNOWN_OUTCOME;
     if (writer == HF_NONE)
         return false;
@@ -396,7 +397,7 @@ static bool is_kept(const hf_certain *c, hf_value_id element)
 
 /* The kept elements of a list, in order; returns their number. */
 static uint32_t kept_elements(const hf_certain *c, const hf_item_read *read,
-                              hf_value_id **ret)
+                              bool strict, hf_value_id **ret)
 {
     const hf_history *h = c->v->h;
     uint32_t length = hf_list_items(h, read->value, NULL), n = 0;
@@ -404,18 +405,20 @@ static uint32_t kept_elements(const hf_certain *c, const hf_item_read *read,
 
     hf_list_items(h, read->value, items);
     for (uint32_t i = 0; i < length; i++)
-        if (is_kept(c, items[i]))
+        if (is_kept(c, items[i], strict))
             items[n++] = items[i];
     *ret = items;
     return n;
 }
 
-static bool check_incompatible(const hf_certain *c, const hf_step *s,
+static bool check_incompatible(const hf_certain *c, const hf_cited *s,
                                uint32_t n)
 {
     hf_item_read a, b;
     hf_value_id *left, *right;
     uint32_t n_left, n_right;
+    bool strict =
+        hf_reads_matter_to(c->v, s[0].t) && hf_reads_matter_to(c->v, s[1].t);
 
     (void)n;
     if (s[0].key == HF_NONE || !c->happened[s[0].t] || !c->happened[s[1].t] ||
@@ -423,8 +426,8 @@ static bool check_incompatible(const hf_certain *c, const hf_step *s,
         !hf_read_of_key(c->v, s[1].op, s[0].key, &b) || !is_list(c, &a) ||
         !is_list(c, &b))
         return hf_refuse_steps(c, "expected two list reads of one key");
-    n_left = kept_elements(c, &a, &left);
-    n_right = kept_elements(c, &b, &right);
+    n_left = kept_elements(c, &a, strict, &left);
+    n_right = kept_elements(c, &b, strict, &right);
     for (uint32_t i = 0; i < n_left && i < n_right; i++)
         if (left[i] != right[i])
             return true;
@@ -433,7 +436,8 @@ static bool check_incompatible(const hf_certain *c, const hf_step *s,
 
 /* ---- lost update, predicates --------------------------------------------- */
 
-static bool check_lost_update(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_lost_update(const hf_certain *c, const hf_cited *s,
+                              uint32_t n)
 {
     hf_key_id key = s[1].key;
     hf_txn_id first, second;
@@ -484,13 +488,13 @@ static bool returns_more(const hf_certain *c, hf_op_id a, hf_op_id b)
     return false;
 }
 
-static bool is_set_read(const hf_history *h, const hf_step *s)
+static bool is_set_read(const hf_history *h, const hf_cited *s)
 {
     return s->kind >= HF_OP_PREDICATE_READ &&
            s->kind <= HF_OP_PREDICATE_DELETE && hf_op_counts(h, s->op);
 }
 
-static bool check_phantom(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_phantom(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_predicate a, b;
@@ -515,7 +519,7 @@ static bool check_phantom(const hf_certain *c, const hf_step *s, uint32_t n)
 }
 
 /* What is wrong with the sets of one predicate operation. */
-static bool check_sets(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_sets(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     hf_set_fault fault;
 
@@ -533,7 +537,7 @@ static bool check_sets(const hf_certain *c, const hf_step *s, uint32_t n)
            hf_refuse_steps(c, "nothing like that is wrong with its sets");
 }
 
-static bool check_arithmetic(const hf_certain *c, const hf_step *s, uint32_t n)
+static bool check_arithmetic(const hf_certain *c, const hf_cited *s, uint32_t n)
 {
     (void)n;
     if (!c->happened[s->t] || s->kind != HF_OP_INCREMENT)
@@ -571,12 +575,25 @@ static const rule *find_rule(hf_anomaly anomaly)
     return NULL;
 }
 
+/* By the level of the transaction that reads, which is that of the last
+ * operation; of a lost update there are two. */
+static bool is_forbidden(hf_verifier *v, const rule *r)
+{
+    const hf_level_info *info =
+        hf_level_of(v, hf_op_txn(v->h, v->w->ops[v->w->n_ops - 1]));
+
+    if (r->anomaly == HF_LOST_UPDATE && r->forbidden(info))
+        info = hf_level_of(v, hf_op_txn(v->h, v->w->ops[0]));
+    return r->forbidden(info) || hf_refuse(v, "%s allows %s", info->name,
+                                           hf_anomaly_get(r->anomaly)->name);
+}
+
 bool hf_verify_operations(hf_verifier *v)
 {
     const rule *r = find_rule(v->w->anomaly);
     const char *name = hf_anomaly_get(v->w->anomaly)->name;
     const hf_certain *c;
-    hf_step *steps;
+    hf_cited *steps;
 
     if (v->w->anomaly == HF_EXPECTED_STATE)
         return hf_verify_expected(v);
@@ -586,8 +603,8 @@ bool hf_verify_operations(hf_verifier *v)
     if (v->w->n_ops < r->least || v->w->n_ops > r->most)
         return hf_refuse(v, "%u operations do not make %s",
                          (unsigned)v->w->n_ops, name);
-    if (!r->forbidden(v->info))
-        return hf_refuse(v, "%s allows %s", v->info->name, name);
+    if (!is_forbidden(v, r))
+        return false;
     if (r->forbidden == with_snapshots && !(v->w->rests & HF_REST_TIMESTAMPS))
         return hf_refuse(v, "%s rests on %s, and the witness does not say so",
                          name, hf_rest_name(HF_REST_TIMESTAMPS));
@@ -595,8 +612,8 @@ bool hf_verify_operations(hf_verifier *v)
     for (uint32_t i = 0; i < v->w->n_ops; i++) {
         hf_op_id op = v->w->ops[i];
 
-        steps[i] = (hf_step){op, hf_op_txn(v->h, op), v->h->op_key[op],
-                             hf_op_kind_of(v->h, op)};
+        steps[i] = (hf_cited){op, hf_op_txn(v->h, op), v->h->op_key[op],
+                              hf_op_kind_of(v->h, op)};
         if (!hf_op_counts(v->h, op))
             return hf_refuse(v, "operation %u failed and had no effect",
                              (unsigned)op);

@@ -6,23 +6,23 @@
 #include "verify/certain.h"
 
 /* One operation of the witness. */
-typedef struct hf_step {
+typedef struct hf_cited {
     hf_op_id op;
     hf_txn_id t;
     hf_key_id key; /* HF_NONE for a predicate operation */
     hf_op_kind kind;
-} hf_step;
+} hf_cited;
 
 /* "the operations do not show <anomaly>: why"; false. */
 bool hf_refuse_steps(const hf_certain *c, const char *why);
 
 /* versions.c */
-bool hf_check_cyclic_versions(const hf_certain *c, const hf_step *s,
+bool hf_check_cyclic_versions(const hf_certain *c, const hf_cited *s,
                               uint32_t n);
 /* stamps.c */
-bool hf_check_outside_snapshot(const hf_certain *c, const hf_step *s,
+bool hf_check_outside_snapshot(const hf_certain *c, const hf_cited *s,
                                uint32_t n);
-bool hf_check_concurrent_write(const hf_certain *c, const hf_step *s,
+bool hf_check_concurrent_write(const hf_certain *c, const hf_cited *s,
                                uint32_t n);
 
 #endif

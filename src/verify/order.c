@@ -11,10 +11,13 @@
  *           start and commit.  Proves the snapshot isolation levels only.
  * commit    See commit.c.  Proves the levels that are neither.
  *
+ * Mixed levels are proved by a snapshot order: see mixed.c.
+ *
  * Plain histories take the short way of values.c first.
  *
  * Linear in the history (rows that conditions did not return: see looks.c).
  */
+#include "verify/mixed.h"
 #include "verify/rests.h"
 
 #include "base/error.h"
@@ -254,6 +257,9 @@ static bool verify_snapshot(hf_verifier *v, hf_world *w)
     uint32_t *start = hf_nones(v, v->h->n_txns, sizeof(*start));
     uint32_t *commit = hf_nones(v, v->h->n_txns, sizeof(*commit));
 
+    if (v->w->mixed)
+        return place_events(v, w, start, commit) &&
+               hf_verify_mixed(v, w, start, commit);
     if (!place_events(v, w, start, commit) ||
         (v->info->session_order && !sessions_follow(v, start, commit)) ||
         (v->info->real_time && !time_is_kept(v)))
@@ -271,6 +277,9 @@ static bool kind_fits(hf_verifier *v)
     hf_level_shape shape = v->info->shape;
     bool fits = true;
 
+    if (v->w->mixed)
+        return v->w->kind == HF_WITNESS_SNAPSHOT ||
+               hf_refuse(v, "mixed levels are proved by a snapshot order");
     if (v->w->kind == HF_WITNESS_SNAPSHOT)
         fits = shape == HF_SHAPE_SNAPSHOT;
     /* reads do not matter at read-uncommitted, so nothing would be replayed */

@@ -5,6 +5,8 @@
  */
 #include "verify/predicate.h"
 
+#include <string.h>
+
 #include "history/extra.h"
 
 /* The sets of one operation; in facts.sets. */
@@ -89,7 +91,7 @@ static struct hf_sets *open_sets(hf_verifier *v, hf_op_id op)
     s->p = hf_op_predicate(v->h, op);
     s->condition = hf_predicate_condition(v, op);
     s->is_snapshot = v->entries && s->p.snapshot != HF_SNAPSHOT_NONE;
-    s->aggregate = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
+    s->aggregate = hf_op_is_aggregate(kind);
     s->two_versions = !spread(v->h, op, s->p.versions, s->p.n_versions,
                               s->version_op, s->version_at);
     if (!spread(v->h, op, s->p.results, s->p.n_results, s->row_op, s->row_at))
@@ -133,18 +135,43 @@ static hf_set_fault judge_rows(hf_verifier *v, const struct hf_sets *s)
 
 /* ---- snapshots and aggregates -------------------------------------------- */
 
+static int compare_texts(hf_str a, hf_str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n > 0 ? memcmp(a.ptr, b.ptr, n) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static void add_text(hf_tally *t, hf_str x)
+{
+    if (t->n_texts == 0 || compare_texts(x, t->first) < 0)
+        t->first = x;
+    if (t->n_texts == 0 || compare_texts(x, t->last) > 0)
+        t->last = x;
+    t->n_texts++;
+}
+
 static void add_number(hf_tally *t, hf_scalar x)
 {
+    hf_wide units;
+
     if (x.type == HF_NIL)
         return;
-    t->n++;
-    if (x.type != HF_INT) {
+    if (x.type == HF_TEXT)
+        add_text(t, (hf_str){x.text, x.length});
+    t->decimal |= x.type != HF_INT;
+    if (!hf_decimal_of(x, &units)) {
+        t->n++;
         t->mixed = true;
         return;
     }
-    t->overflow |= __builtin_add_overflow(t->sum, x.number, &t->sum);
-    t->least = x.number < t->least ? x.number : t->least;
-    t->most = x.number > t->most ? x.number : t->most;
+    t->sum += t->overflow ? 0 : units;
+    t->overflow |= t->sum > INT64_MAX * HF_DECIMAL_ONE ||
+                   t->sum < INT64_MIN * HF_DECIMAL_ONE;
+    t->least = t->n == 0 || units < t->least ? units : t->least;
+    t->most = t->n == 0 || units > t->most ? units : t->most;
+    t->n++;
 }
 
 static void add_match(hf_verifier *v, const struct hf_sets *s,
@@ -164,7 +191,7 @@ static void add_match(hf_verifier *v, const struct hf_sets *s,
 void hf_tally_begin(hf_verifier *v, hf_op_id op, hf_tally *ret)
 {
     (void)open_sets(v, op);
-    *ret = (hf_tally){.least = INT64_MAX, .most = INT64_MIN};
+    *ret = (hf_tally){0};
 }
 
 void hf_tally_add(hf_verifier *v, const hf_item_read *entry, hf_tally *t)
@@ -211,7 +238,7 @@ static void tally_rows(hf_verifier *v, hf_tally *t)
     t->mismatch |= t->n_returned != expected;
 }
 
-/* A count of all rows needs no column, one of a column no integers. */
+/* A count of all rows needs no column, one of a column no numbers. */
 static bool is_computable(const struct hf_sets *s, hf_op_kind kind,
                           const hf_tally *t)
 {
@@ -219,7 +246,38 @@ static bool is_computable(const struct hf_sets *s, hf_op_kind kind,
         return false;
     if (kind == HF_OP_COUNT_ROWS)
         return s->p.n_columns == 0 || !t->incomplete;
-    return !t->incomplete && !t->mixed && !(kind == HF_OP_SUM && t->overflow);
+    if (t->incomplete || t->mixed)
+        return false;
+    return (kind != HF_OP_SUM && kind != HF_OP_AVG) || !t->overflow;
+}
+
+static hf_set_fault fault_if(bool wrong)
+{
+    return wrong ? HF_SET_MISMATCH : HF_SET_FINE;
+}
+
+static hf_set_fault judge_average(hf_scalar given, const hf_tally *t)
+{
+    hf_ratio_fit fit =
+        hf_ratio_fits(t->sum, (uint64_t)t->n, HF_DECIMAL_SCALE, given);
+
+    if (fit == HF_RATIO_NO && t->decimal && given.type != HF_NIL)
+        fit = HF_RATIO_PERHAPS; /* doubles that were added up */
+    return fit == HF_RATIO_PERHAPS ? HF_SET_UNKNOWN
+                                   : fault_if(fit == HF_RATIO_NO);
+}
+
+/* The least or greatest of texts: by bytes, if the dialect is known. */
+static hf_set_fault judge_text(const hf_verifier *v, hf_op_kind kind,
+                               hf_scalar given, const hf_tally *t)
+{
+    hf_str expected = kind == HF_OP_MIN ? t->first : t->last;
+
+    if (v->dialect == HF_SQL_ANY || t->n_texts != t->n || t->unknown ||
+        t->incomplete || (given.type != HF_TEXT && given.type != HF_NIL))
+        return HF_SET_UNKNOWN;
+    return fault_if(given.type == HF_NIL ||
+                    !hf_str_eq((hf_str){given.text, given.length}, expected));
 }
 
 static hf_set_fault judge_total(hf_verifier *v, const struct hf_sets *s,
@@ -227,21 +285,26 @@ static hf_set_fault judge_total(hf_verifier *v, const struct hf_sets *s,
 {
     hf_op_kind kind = hf_op_kind_of(v->h, s->op);
     hf_scalar given = s->p.result;
-    int64_t count = s->p.n_columns > 0 ? t->n : t->all;
-    int64_t expected = kind == HF_OP_COUNT_ROWS ? count
-                       : kind == HF_OP_SUM      ? t->sum
-                       : kind == HF_OP_MIN      ? t->least
-                                                : t->most;
+    bool nil = given.type == HF_NIL;
+    hf_wide number = 0, expected = kind == HF_OP_MIN ? t->least : t->most;
 
+    if ((kind == HF_OP_MIN || kind == HF_OP_MAX) && t->n_texts > 0)
+        return judge_text(v, kind, given, t);
     if (!is_computable(s, kind, t) ||
-        (given.type != HF_INT && given.type != HF_NIL))
+        (!nil && !hf_decimal_of(given, &number) && kind != HF_OP_AVG))
         return HF_SET_UNKNOWN;
-    if (kind != HF_OP_COUNT_ROWS && t->n == 0) /* nil; a sum may be 0 */
-        return given.type == HF_NIL || (kind == HF_OP_SUM && given.number == 0)
-                   ? HF_SET_FINE
-                   : HF_SET_MISMATCH;
-    return given.type == HF_INT && given.number == expected ? HF_SET_FINE
-                                                            : HF_SET_MISMATCH;
+    if (kind == HF_OP_COUNT_ROWS)
+        expected = (s->p.n_columns > 0 ? t->n : t->all) * HF_DECIMAL_ONE;
+    else if (t->n == 0) /* nil; a sum may be 0 */
+        return fault_if(!nil && (kind != HF_OP_SUM || number != 0));
+    if (kind == HF_OP_AVG)
+        return judge_average(given, t);
+    if (kind == HF_OP_SUM)
+        expected = t->sum;
+    if (!nil && number == expected)
+        return HF_SET_FINE;
+    return kind == HF_OP_SUM && t->decimal && !nil ? HF_SET_UNKNOWN
+                                                   : HF_SET_MISMATCH;
 }
 
 static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)

@@ -9,6 +9,7 @@
 #ifndef HF_PREDICATE_H
 #define HF_PREDICATE_H
 
+#include "base/ratio.h"
 #include "verify/condition.h"
 #include "verify/entries.h"
 
@@ -30,6 +31,8 @@ hf_match hf_predicate_match(hf_verifier *v, const hf_condition *c,
                             hf_value_id value);
 /* As hf_condition_bound(). */
 bool hf_predicate_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret);
+/* Is it no condition at all, but TRUE? */
+bool hf_predicate_is_true(const hf_condition *c);
 
 /* What is wrong with the sets of a predicate operation, whatever the other
  * transactions did.  O(entries), for a snapshot O(keys of its table). */
@@ -40,11 +43,14 @@ hf_set_fault hf_predicate_judge(hf_verifier *v, hf_op_id op);
  * not known. */
 typedef struct hf_tally {
     bool gap, unknown, mismatch;
-    uint32_t n_returned; /* entries that are among the rows */
-    int64_t all, n;      /* matches; those whose column is not nil */
-    int64_t sum, least, most;
+    uint32_t n_returned;      /* entries that are among the rows */
+    int64_t all, n;           /* matches; those whose column is not nil */
+    hf_wide sum, least, most; /* in units of HF_DECIMAL_ONE */
+    hf_str first, last;       /* the same of texts */
+    int64_t n_texts;
     bool incomplete; /* a row without the column */
-    bool mixed;      /* not all integers */
+    bool mixed;      /* not all numbers */
+    bool decimal;    /* not all integers */
     bool overflow;   /* of the sum */
 } hf_tally;
 

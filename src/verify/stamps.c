@@ -25,7 +25,7 @@ static uint64_t commit_of(const hf_history *h, hf_txn_id t)
 }
 
 /* The last write of its key by one that happened. */
-static bool installs(const hf_certain *c, const hf_step *s)
+static bool installs(const hf_certain *c, const hf_cited *s)
 {
     uint32_t slot;
 
@@ -38,7 +38,7 @@ static bool installs(const hf_certain *c, const hf_step *s)
 /* T starts at `start` and reads the version of `source`; the write is of
  * another transaction, which commits at `commit`. */
 static bool is_outside(const hf_certain *c, uint64_t start, hf_txn_id source,
-                       const hf_step *write, uint64_t commit)
+                       const hf_cited *write, uint64_t commit)
 {
     uint64_t older;
 
@@ -57,7 +57,7 @@ static bool is_outside(const hf_certain *c, uint64_t start, hf_txn_id source,
                               "the one missed");
 }
 
-bool hf_check_outside_snapshot(const hf_certain *c, const hf_step *s,
+bool hf_check_outside_snapshot(const hf_certain *c, const hf_cited *s,
                                uint32_t n)
 {
     const hf_history *h = c->v->h;
@@ -78,11 +78,11 @@ bool hf_check_outside_snapshot(const hf_certain *c, const hf_step *s,
     return is_outside(c, start, source, &s[1], commit);
 }
 
-bool hf_check_concurrent_write(const hf_certain *c, const hf_step *s,
+bool hf_check_concurrent_write(const hf_certain *c, const hf_cited *s,
                                uint32_t n)
 {
     const hf_history *h = c->v->h;
-    const hf_step *first = &s[0], *second = &s[1];
+    const hf_cited *first = &s[0], *second = &s[1];
 
     (void)n;
     if (s[0].t == s[1].t || s[0].key != s[1].key || !installs(c, &s[0]) ||

@@ -15,7 +15,11 @@
  * does not see.  If there is one at all, this is one, since what a read does
  * see must only be somewhere before it.
  *
- * Two passes as for a serial order.  If it fails nothing is known.
+ * Where a level asks about the own reads and the own session of each
+ * transaction only, those that have such a place are done with, even if others
+ * have none.  Else, if one has none, nothing is known.
+ *
+ * Two passes as for a serial order.
  */
 #include "verify/commit.h"
 
@@ -51,69 +55,63 @@ static uint32_t *find_starts(hf_commit *c)
     return start;
 }
 
-static bool sessions_are_before(const hf_commit *c, const uint32_t *start)
+static bool session_is_before(const hf_commit *c, hf_txn_id t, uint32_t start)
+{
+    hf_txn_id before = c->session_before[t];
+
+    return before == HF_NONE || c->w->place[before] < start;
+}
+
+static bool overwritten_are_before(const hf_commit *c, hf_txn_id t,
+                                   uint32_t start)
+{
+    const hf_facts *f = &c->v->facts;
+
+    for (uint32_t s = f->write_first[t]; s < f->write_first[t + 1]; s++)
+        if (c->previous[s] != HF_NONE && c->w->place[c->previous[s]] >= start)
+            return false;
+    return true;
+}
+
+/* All reads are current at the start: views that are not are in the table. */
+static bool reads_are_current(const hf_commit *c, hf_txn_id t, uint32_t start)
 {
     const hf_world *w = c->w;
 
-    for (uint32_t i = 0; i < w->n; i++) {
-        hf_txn_id before = c->session_before[w->at[i]];
+    for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
+        const hf_world_read *read = &w->reads[r];
 
-        if (before != HF_NONE && w->place[before] >= start[w->at[i]])
+        if (read->kind != HF_READ_ITEM ||
+            hf_world_age(w, read->source) >= (int64_t)start ||
+            end_of(w, read) < start)
             return false;
     }
     return true;
 }
 
-static bool overwritten_are_before(const hf_commit *c, const uint32_t *start)
-{
-    const hf_facts *f = &c->v->facts;
-    const hf_world *w = c->w;
-
-    for (uint32_t i = 0; i < w->n; i++) {
-        hf_txn_id t = w->at[i];
-
-        for (uint32_t s = f->write_first[t]; s < f->write_first[t + 1]; s++)
-            if (c->previous[s] != HF_NONE &&
-                w->place[c->previous[s]] >= start[t])
-                return false;
-    }
-    return true;
-}
-
-/* All reads are current at the starts: views that are not are in the table. */
-static bool reads_are_current(const hf_commit *c, const uint32_t *start)
-{
-    const hf_world *w = c->w;
-
-    for (uint32_t i = 0; i < w->n; i++) {
-        hf_txn_id t = w->at[i];
-
-        for (uint32_t r = w->read_first[t]; r < w->read_first[t + 1]; r++) {
-            const hf_world_read *read = &w->reads[r];
-
-            if (read->kind != HF_READ_ITEM ||
-                hf_world_age(w, read->source) >= (int64_t)start[t] ||
-                end_of(w, read) < start[t])
-                return false;
-        }
-    }
-    return true;
-}
-
-bool hf_commit_has_starts(hf_commit *c, hf_world *w)
+bool hf_commit_has_starts(hf_commit *c, hf_world *w, bool *has)
 {
     const hf_level_info *info = c->v->info;
     const unsigned own_reads = HF_AXIOM_EARLIER_READ | HF_AXIOM_WR;
     bool sessions = info->session_order || (info->shape == HF_SHAPE_AXIOM &&
                                             (info->axiom & ~own_reads));
     uint32_t *start = find_starts(c);
-    bool fine;
+    bool all = true;
 
-    if ((sessions && !sessions_are_before(c, start)) ||
-        (info->shape == HF_SHAPE_SINGLE && !overwritten_are_before(c, start)))
-        return false;
-    fine = hf_world_read_again(c->v, w, start) && reads_are_current(c, start);
-    if (!fine)
+    if (!hf_world_read_again(c->v, w, start)) {
         w->now = w->place;
-    return fine;
+        return false;
+    }
+    for (uint32_t i = 0; i < w->n; i++) {
+        hf_txn_id t = w->at[i];
+
+        has[t] = (!sessions || session_is_before(c, t, start[t])) &&
+                 (info->shape != HF_SHAPE_SINGLE ||
+                  overwritten_are_before(c, t, start[t])) &&
+                 reads_are_current(c, t, start[t]);
+        all &= has[t];
+    }
+    if (!all)
+        w->now = w->place;
+    return all;
 }

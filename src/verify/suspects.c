@@ -26,13 +26,27 @@
  * versions of those that are not in the order always matter, and versions
  * after one that became visible later (by ids; or one without a commit time).
  *
- * Cost: for each different condition the logarithm of the versions and those
- * in its bound, sorted; for each operation a logarithm and its suspects.
+ * There are two ways to have these trees.  Conditions that many operations
+ * share get one each.  Others share one with all conditions that bound the same
+ * column: there all its versions are taken for ones that matter, and of those
+ * that are found it is asked whether they do (in an exact bound all do).  The
+ * tree is then over the order of the column, and the timeline is gone through
+ * (crossings.h).
+ *
+ * Cost: for each column the versions, for each operation, and each version
+ * found, the logarithm of them; and for each condition that bounds no column
+ * exactly and that more than a few operations share, the versions in its
+ * bound, sorted.
  */
 #include "base/sort.h"
 #include "base/vec.h"
-#include "verify/columns.h"
+#include "verify/crossings.h"
 #include "verify/world.h"
+
+/* So many operations are too few for a tree of their condition. */
+#define FEW 4
+/* So many versions have 32-bit nodes in a shared tree. */
+#define MOST_SHARED (UINT32_MAX / 16)
 
 /* A version that matters. */
 typedef struct element {
@@ -61,6 +75,10 @@ typedef struct finder {
     HF_VEC(element) elements;
     HF_VEC(uint32_t) least, most;
     uint32_t leaves;
+    /* operations whose conditions share trees: (index of the column, timeline
+     * place), operation */
+    HF_VEC(const hf_column *) columns;
+    pair_list shared;
 } finder;
 
 /* ---- what matters -------------------------------------------------------- */
@@ -235,22 +253,165 @@ static void find_listed(finder *f, const hf_key_index *keys, hf_op_id op,
         find(f, op, keys->at[i]);
 }
 
-static void ask(finder *f, hf_op_id op, hf_string_id table)
+/* Whatever the condition. */
+static void find_exceptions(finder *f, hf_op_id op, hf_string_id table)
 {
     hf_txn_id t = hf_op_txn(f->v->h, op), active;
-    uint32_t place = hf_timeline_place(f->line, f->v, op);
-    uint32_t middle = element_from(f, place);
-    question q = {op, 0, middle, f->w->now[t], true};
     size_t at = 0;
 
-    search(f, &q, 1, 0, f->leaves);
-    q = (question){op, middle, (uint32_t)f->matter.n, f->w->now[t], false};
-    search(f, &q, 1, 0, f->leaves);
     while (hf_next_active(f->line, f->v, op, &at, &active))
         find_writes(f, active, op, table);
     find_writes(f, t, op, table);
     find_listed(f, &f->doubt->keys, op, table);
     find_listed(f, &f->odd, op, table);
+}
+
+static void ask(finder *f, hf_op_id op, hf_string_id table)
+{
+    hf_txn_id t = hf_op_txn(f->v->h, op);
+    uint32_t place = hf_timeline_place(f->line, f->v, op);
+    uint32_t middle = element_from(f, place);
+    question q = {op, 0, middle, f->w->now[t], true};
+
+    search(f, &q, 1, 0, f->leaves);
+    q = (question){op, middle, (uint32_t)f->matter.n, f->w->now[t], false};
+    search(f, &q, 1, 0, f->leaves);
+    find_exceptions(f, op, table);
+}
+
+/* ---- shared trees -------------------------------------------------------- */
+
+/* Of the version of rank r the elements are 2r, itself, and 2r + 1, the next
+ * of its key; then come those that always matter. */
+static void add_element(finder *f, hf_crossings *x, uint32_t i, uint32_t slot)
+{
+    hf_txn_id t = f->v->facts.write_txn[slot];
+
+    hf_crossings_add(x, i, f->line->index[t], f->w->place[t]);
+}
+
+static hf_crossings *cross(finder *f, const hf_column *c)
+{
+    hf_crossings *x = hf_crossings_new(2 * c->n + (uint32_t)f->always.n);
+
+    for (uint32_t r = 0; r < c->n; r++) {
+        uint32_t version = c->version[r];
+        bool initial = hf_is_initial_version(f->v, version);
+        uint32_t next = initial ? f->first[hf_version_key(f->v, version)]
+                                : f->next[version];
+
+        if (!initial)
+            add_element(f, x, 2 * r, version);
+        if (next != HF_NONE)
+            add_element(f, x, 2 * r + 1, next);
+    }
+    for (uint32_t i = 0; i < f->always.n; i++) {
+        uint32_t slot = (uint32_t)f->always.at[i].value;
+
+        if (hf_table_of(f->v->h, f->v->facts.write_key[slot]) == c->table)
+            add_element(f, x, 2 * c->n + i, slot);
+    }
+    return x;
+}
+
+static bool is_exact(const finder *f, const hf_column *c,
+                     const hf_condition *condition)
+{
+    hf_bound b;
+
+    return hf_predicate_bound(f->v, condition, &b) && b.exact &&
+           hf_str_eq(b.column, c->name);
+}
+
+/* One operation, in one of the two passes. */
+static void ask_shared(finder *f, const hf_crossings *x, const hf_column *c,
+                       hf_op_id op)
+{
+    const hf_condition *condition = hf_predicate_condition(f->v, op);
+    uint32_t now = f->w->now[hf_op_txn(f->v->h, op)];
+    uint32_t end = 2 * c->n + (uint32_t)f->always.n;
+    bool exact = is_exact(f, c, condition);
+    hf_interval part[HF_MOST_INTERVALS];
+    uint32_t n = hf_column_search(f->v, c, condition, part);
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t e =
+                 hf_crossings_next(x, 2 * part[i].from, 2 * part[i].to, now);
+             e != HF_NONE; e = hf_crossings_next(x, e + 1, 2 * part[i].to, now))
+            if ((exact && i == 0) ||
+                hf_predicate_match(f->v, condition,
+                                   hf_version_value(f->v, c->version[e / 2])) !=
+                    HF_MATCH_NO)
+                find(f, op, hf_version_key(f->v, c->version[e / 2]));
+    for (uint32_t e = hf_crossings_next(x, 2 * c->n, end, now); e != HF_NONE;
+         e = hf_crossings_next(x, e + 1, end, now))
+        find(f, op, f->v->facts.write_key[f->always.at[e - 2 * c->n].value]);
+}
+
+/* The operations that share the trees of one column, by the timeline. */
+static bool ask_column(finder *f, const hf_column *c, const hf_sortable *ops,
+                       size_t n)
+{
+    hf_crossings *x = cross(f, c);
+    bool fine = true;
+
+    for (int late = 1; late >= 0; late--) {
+        hf_crossings_begin(x, late);
+        for (size_t i = 0; i < n && fine; i++) {
+            const hf_sortable *at = late ? &ops[i] : &ops[n - 1 - i];
+
+            hf_crossings_move(x, (uint32_t)at->key);
+            ask_shared(f, x, c, (hf_op_id)at->value);
+            if (late)
+                find_exceptions(f, (hf_op_id)at->value, c->table);
+            fine = (i & 0xf) != 0 || !hf_out_of_budget(f->v);
+        }
+    }
+    hf_crossings_free(x);
+    return fine;
+}
+
+static bool ask_all_shared(finder *f)
+{
+    size_t end;
+    bool fine = true;
+
+    hf_sort(f->shared.at, f->shared.n);
+    for (size_t i = 0; i < f->shared.n && fine; i = end) {
+        uint64_t column = f->shared.at[i].key >> 32;
+
+        for (end = i;
+             end < f->shared.n && f->shared.at[end].key >> 32 == column;)
+            end++;
+        fine = ask_column(f, f->columns.at[column], &f->shared.at[i], end - i);
+    }
+    return fine;
+}
+
+/* Operations of one condition: true if they are to share trees with others. */
+static bool share(finder *f, const hf_sortable *ops, uint32_t n)
+{
+    hf_op_id op = (hf_op_id)ops[0].value;
+    const hf_condition *condition = hf_predicate_condition(f->v, op);
+    const hf_column *c =
+        hf_column_for(f->v, hf_op_predicate(f->v->h, op).table, condition);
+    uint64_t column = 0;
+
+    if ((n > FEW && !is_exact(f, c, condition)) ||
+        c->n + f->always.n > MOST_SHARED)
+        return false;
+    while (column < f->columns.n && f->columns.at[column] != c)
+        column++;
+    if (column == f->columns.n)
+        hf_vec_push(&f->columns, c);
+    for (uint32_t i = 0; i < n; i++) {
+        op = (hf_op_id)ops[i].value;
+        hf_vec_push(
+            &f->shared,
+            ((hf_sortable){column << 32 | hf_timeline_place(f->line, f->v, op),
+                           op}));
+    }
+    return true;
 }
 
 /* ---- irregular keys ------------------------------------------------------ */
@@ -355,6 +516,22 @@ static uint32_t collect(finder *f, hf_sortable *ret)
     return n;
 }
 
+/* The operations of one condition, with a tree of their own. */
+static bool ask_alone(finder *f, const hf_sortable *ops, uint32_t n)
+{
+    hf_op_id first = (hf_op_id)ops[0].value;
+    hf_string_id table = hf_op_predicate(f->v->h, first).table;
+
+    collect_matter(f, table, hf_predicate_condition(f->v, first));
+    plant(f);
+    for (uint32_t i = 0; i < n; i++) {
+        ask(f, (hf_op_id)ops[i].value, table);
+        if ((i & 0xf) == 0 && hf_out_of_budget(f->v))
+            return false;
+    }
+    return true;
+}
+
 static bool find_all(finder *f)
 {
     hf_verifier *v = f->v;
@@ -370,19 +547,31 @@ static bool find_all(finder *f)
     follow_versions(f);
     find_odd_keys(f);
     find_always(f);
-    for (uint32_t i = 0; i < n; i++) {
-        hf_op_id op = (hf_op_id)ops[i].value;
-        hf_string_id table = hf_op_predicate(v->h, op).table;
-
-        if (i == 0 || ops[i].key != ops[i - 1].key) {
-            collect_matter(f, table, hf_predicate_condition(v, op));
-            plant(f);
-        }
-        ask(f, op, table);
-        if ((i & 0xf) == 0 && hf_out_of_budget(v))
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && ops[end].key == ops[i].key;)
+            end++;
+        if (!share(f, &ops[i], end - i) && !ask_alone(f, &ops[i], end - i))
             return false;
     }
-    return true;
+    return ask_all_shared(f);
+}
+
+/* Sorted by operation, each key once. */
+static void keep_found(finder *f)
+{
+    hf_op_id *met = hf_nones(f->v, f->v->h->n_keys, sizeof(*met));
+    hf_world *w = f->w;
+
+    hf_sort(f->found.at, f->found.n);
+    w->suspects = hf_zeros(f->v, f->found.n, sizeof(*w->suspects));
+    w->n_suspects = 0;
+    for (size_t i = 0; i < f->found.n; i++) {
+        hf_sortable *at = &f->found.at[i];
+
+        if (met[at->value] != at->key)
+            w->suspects[w->n_suspects++] = *at;
+        met[at->value] = (hf_op_id)at->key;
+    }
 }
 
 bool hf_world_find_suspects(hf_verifier *v, hf_world *w)
@@ -392,19 +581,17 @@ bool hf_world_find_suspects(hf_verifier *v, hf_world *w)
 
     for (int by_ids = 0; by_ids < 2 && fine; by_ids++) {
         f.kind = by_ids ? HF_SNAPSHOT_IDS : HF_SNAPSHOT_TIME;
-        f.always.n = 0;
+        f.always.n = f.shared.n = 0;
         fine = find_all(&f);
     }
-    hf_sort(f.found.at, f.found.n);
-    w->suspects = hf_zeros(v, f.found.n, sizeof(*w->suspects));
-    w->n_suspects = f.found.n;
-    if (f.found.n > 0)
-        memcpy(w->suspects, f.found.at, f.found.n * sizeof(*w->suspects));
+    keep_found(&f);
     hf_vec_release(&f.always);
     hf_vec_release(&f.found);
     hf_vec_release(&f.matter);
     hf_vec_release(&f.elements);
     hf_vec_release(&f.least);
     hf_vec_release(&f.most);
+    hf_vec_release(&f.columns);
+    hf_vec_release(&f.shared);
     return fine;
 }

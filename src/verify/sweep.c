@@ -9,14 +9,19 @@
  * the own writes of the transaction, the writes of ids that are listed as
  * active, and doubtful keys.  Those are asked for one by one.
  *
- * Cost: once in a session, a few steps for each write and column, and for each
- * operation the logarithm of the versions, its result (of a least or greatest
- * value only that), and those few keys.  A condition that bounds no column
- * looks at every key of its table.
+ * Where the bound is exact, or there is no condition, nobody inside is looked
+ * at: their number, sum, least and greatest are known (totals.h).  Of rows
+ * that were returned it is enough that each of them is there, inside, and that
+ * there are no more.
+ *
+ * Cost: once in a session, the logarithm of the versions for each write and
+ * column, and for each operation the same, the rows it lists, and those few
+ * keys; if the bound is not exact also what is in the bound.  A condition that
+ * bounds no column looks at every key of its table.
  */
 #include "base/sort.h"
 #include "base/vec.h"
-#include "verify/columns.h"
+#include "verify/totals.h"
 
 /* ---- sets of numbers ----------------------------------------------------- */
 
@@ -101,9 +106,16 @@ static uint32_t last_member(const bits *b, uint32_t first, uint32_t end)
 
 /* ---- what is there now --------------------------------------------------- */
 
+/* Of one column; more are not made. */
+#define MOST_TOTALS 8
+/* What is narrower is gone through. */
+#define NARROW 4
+
 typedef struct watched {
     const hf_column *column;
     bits there; /* ranks of the newest versions */
+    hf_totals *totals[MOST_TOTALS];
+    uint32_t n_totals;
 } watched;
 
 typedef struct sweep {
@@ -115,22 +127,32 @@ typedef struct sweep {
     uint32_t *now;         /* per key: its newest version */
     uint32_t *certificate; /* per slot: its place in the key's order */
     HF_VEC(watched) columns;
-    hf_op_id *asked;    /* per key: the operation that asked for it by name */
-    hf_string_id table; /* of the operation in hand */
-    uint8_t *fault;     /* per operation */
+    hf_op_id *asked; /* per key: the operation that asked for it by name */
+    hf_op_id *met;   /* per key: the operation that returned it */
+    HF_VEC(hf_key_id) exceptions; /* asked for by the operation in hand */
+    hf_string_id table;           /* of the operation in hand */
+    uint8_t *fault;               /* per operation */
 } sweep;
+
+static void show(watched *w, uint32_t rank, bool there)
+{
+    if (rank == HF_NONE)
+        return;
+    if (there)
+        put(&w->there, rank);
+    else
+        take(&w->there, rank);
+    for (uint32_t i = 0; i < w->n_totals; i++)
+        hf_totals_update(w->totals[i], rank);
+}
 
 static void replace(sweep *s, hf_key_id key, uint32_t version)
 {
     for (size_t i = 0; i < s->columns.n; i++) {
         watched *w = &s->columns.at[i];
-        uint32_t old = w->column->rank[s->now[key]];
-        uint32_t new = w->column->rank[version];
 
-        if (old != HF_NONE)
-            take(&w->there, old);
-        if (new != HF_NONE)
-            put(&w->there, new);
+        show(w, w->column->rank[s->now[key]], false);
+        show(w, w->column->rank[version], true);
     }
     s->now[key] = version;
 }
@@ -189,6 +211,7 @@ static void ask(sweep *s, hf_txn_id t, hf_op_id op, hf_key_id key,
     if (s->asked[key] == op || hf_table_of(s->v->h, key) != s->table)
         return;
     s->asked[key] = op;
+    hf_vec_push(&s->exceptions, key);
     if (hf_entry_of(s->v, t, op, key, &entry))
         hf_tally_add(s->v, &entry, tally);
 }
@@ -210,6 +233,7 @@ static void ask_exceptions(sweep *s, hf_txn_id t, hf_op_id op, hf_tally *tally)
     size_t at = 0;
     hf_txn_id active;
 
+    s->exceptions.n = 0;
     ask_writes(s, t, t, op, tally);
     while (hf_next_active(s->line, s->v, op, &at, &active))
         ask_writes(s, active, t, op, tally);
@@ -241,6 +265,121 @@ static void add_interval(sweep *s, const watched *w, hf_op_id op,
          x = next_member(&w->there, x + 1, part.to))
         add_version(s, op, w->column->version[x], tally);
 }
+
+/* ---- all of an interval at once ------------------------------------------ */
+
+static hf_totals *totals_of(sweep *s, watched *w, hf_str adds)
+{
+    for (uint32_t i = 0; i < w->n_totals; i++)
+        if (hf_str_eq(hf_totals_column(w->totals[i]), adds))
+            return w->totals[i];
+    if (w->n_totals == MOST_TOTALS)
+        return NULL;
+    w->totals[w->n_totals] =
+        hf_totals_new(s->v, w->column, adds, w->there.level[0]);
+    return w->totals[w->n_totals++];
+}
+
+/* Without those that were asked for by name. */
+static hf_total total_of(sweep *s, watched *w, hf_totals *totals,
+                         hf_interval part)
+{
+    hf_total total;
+
+    for (size_t i = 0; i < s->exceptions.n; i++)
+        show(w, w->column->rank[s->now[s->exceptions.at[i]]], false);
+    total = hf_totals_between(totals, part.from, part.to);
+    for (size_t i = 0; i < s->exceptions.n; i++)
+        show(w, w->column->rank[s->now[s->exceptions.at[i]]], true);
+    return total;
+}
+
+/* Can the sum not leave the range of integers, in whatever order? */
+static bool is_small(const hf_total *total, const hf_tally *t)
+{
+    hf_wide least = total->least, most = total->most, sum = t->sum;
+    hf_wide size = -least > most ? -least : most;
+
+    if (total->n == 0)
+        return true;
+    size = (size < 0 ? -size : size) * total->n;
+    return size <= INT64_MAX && !t->overflow &&
+           (sum < 0 ? -sum : sum) <= (INT64_MAX - size) * HF_DECIMAL_ONE;
+}
+
+/* False: they must be looked at one by one. */
+static bool add_total(hf_op_kind kind, const hf_total *total, hf_tally *t)
+{
+    hf_wide least = total->least * HF_DECIMAL_ONE;
+    hf_wide most = total->most * HF_DECIMAL_ONE;
+
+    if (kind != HF_OP_COUNT_ROWS && (total->others > 0 || !is_small(total, t)))
+        return false;
+    t->all += total->rows;
+    t->incomplete |= total->missing > 0;
+    if (total->n > total->others) {
+        t->least = t->n == 0 || least < t->least ? least : t->least;
+        t->most = t->n == 0 || most > t->most ? most : t->most;
+    }
+    t->n += total->n;
+    t->sum += kind == HF_OP_COUNT_ROWS ? 0 : total->sum * HF_DECIMAL_ONE;
+    return true;
+}
+
+/* The rows that op returned, as far as they are there and inside. */
+static uint32_t add_rows(sweep *s, const watched *w, hf_op_id op,
+                         hf_interval part, hf_tally *tally)
+{
+    hf_predicate p = hf_op_predicate(s->v->h, op);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p.n_results; i++) {
+        hf_key_id key = s->v->h->value_key[p.results[i].value];
+        uint32_t rank = w->column->rank[s->now[key]];
+
+        if (s->met[key] == op || s->asked[key] == op || rank == HF_NONE ||
+            rank < part.from || rank >= part.to)
+            continue;
+        s->met[key] = op;
+        add_version(s, op, s->now[key], tally);
+        n++;
+    }
+    return n;
+}
+
+/* All that are there inside satisfy the condition: adds them.  False: they
+ * must be looked at one by one. */
+static bool add_exact(sweep *s, watched *w, hf_op_id op, hf_interval part,
+                      hf_tally *tally)
+{
+    hf_predicate p = hf_op_predicate(s->v->h, op);
+    hf_op_kind kind = hf_op_kind_of(s->v->h, op);
+    bool adds = hf_op_is_aggregate(kind) && p.has_result_set;
+    hf_str name = {"", 0};
+    hf_totals *totals;
+    hf_total total;
+
+    if (part.to - part.from <= NARROW)
+        return false;
+    if (adds)
+        name = p.n_columns > 0 ? hf_string(s->v->h, p.columns[0])
+                               : HF_STR("value");
+    if (adds && kind == HF_OP_COUNT_ROWS && p.n_columns == 0)
+        name.len = 0;
+    totals = totals_of(s, w, name);
+    if (!totals)
+        return false;
+    total = total_of(s, w, totals, part);
+    if (total.unknown > 0)
+        return false;
+    if (adds)
+        return add_total(kind, &total, tally);
+    if (p.has_result_set && !hf_op_is_aggregate(kind))
+        tally->mismatch |= add_rows(s, w, op, part, tally) < total.rows;
+    return true;
+}
+
+/* ---- the rest ------------------------------------------------------------ */
 
 /* The least or the greatest of the integers that satisfy the condition is
  * enough: goes through them in that order.  Whether those beyond it satisfy
@@ -289,6 +428,17 @@ static const hf_column *column_of(sweep *s, hf_op_id op,
     return c;
 }
 
+/* Do all of the first interval satisfy the condition? */
+static bool is_exact(const sweep *s, const hf_column *c,
+                     const hf_condition *condition)
+{
+    hf_bound b;
+
+    if (hf_predicate_bound(s->v, condition, &b))
+        return b.exact && hf_str_eq(b.column, c->name);
+    return hf_predicate_is_true(condition) && c->name.len == 0;
+}
+
 static void judge(sweep *s, hf_op_id op)
 {
     hf_txn_id t = hf_op_txn(s->v->h, op);
@@ -298,6 +448,7 @@ static void judge(sweep *s, hf_op_id op)
     bool extreme;
     watched *w = watch(s, column_of(s, op, condition, &extreme));
     uint32_t n = hf_column_search(s->v, w->column, condition, part);
+    bool exact = !extreme && is_exact(s, w->column, condition);
 
     hf_tally_begin(s->v, op, &tally);
     tally.gap = !hf_is_whole(s->v, t, op);
@@ -306,6 +457,8 @@ static void judge(sweep *s, hf_op_id op)
     for (uint32_t i = 0; i < n && !tally.gap; i++) {
         if (extreme)
             part[i].from = add_extreme(s, w, op, part[i], &tally);
+        if (exact && i == 0 && add_exact(s, w, op, part[0], &tally))
+            continue;
         add_interval(s, w, op, part[i], &tally);
     }
     s->fault[op] = (uint8_t)hf_tally_end(s->v, &tally);
@@ -361,6 +514,7 @@ static bool judge_all(sweep *s)
     place_certificate(s);
     s->now = hf_zeros(v, v->h->n_keys, sizeof(*s->now));
     s->asked = hf_nones(v, v->h->n_keys, sizeof(*s->asked));
+    s->met = hf_nones(v, v->h->n_keys, sizeof(*s->met));
     for (hf_key_id k = 0; k < v->h->n_keys; k++)
         s->now[k] = hf_n_slots(v) + k;
     for (uint32_t i = 0; i < n; i++) {
@@ -386,6 +540,7 @@ const uint8_t *hf_judge_snapshots(hf_verifier *v)
         bool done = judge_all(&s);
 
         hf_vec_release(&s.columns);
+        hf_vec_release(&s.exceptions);
         if (!done)
             return NULL;
     }

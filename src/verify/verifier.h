@@ -35,6 +35,7 @@ typedef struct hf_verifier {
     hf_status status; /* HF_OK: accepted or refused */
     hf_verification *ret;
     hf_error *err;
+    struct hf_view_wanted *view; /* a proof is to be kept there, or NULL */
 
     /* of the history */
     hf_store kept;
@@ -44,8 +45,12 @@ typedef struct hf_verifier {
     hf_sql_cache *sql;          /* NULL until asked; kept by match.c */
     hf_tables tables;
     struct hf_expectation *expectation; /* kept by expected.c */
-    /* what is certain; [1]: where reads matter.  See hf_certain_get() */
-    struct hf_certain *certain[2];
+    /* what is certain; [1]: where reads matter; [2 + level]: mixed levels.
+     * See hf_certain_get() */
+    struct hf_certain *certain[2 + HF_LEVEL_COUNT];
+    struct hf_sources *sources; /* NULL until asked; sources.c */
+    /* the same; [1 + level]: mixed levels; chains.c */
+    struct hf_chains *chains[1 + HF_LEVEL_COUNT];
 } hf_verifier;
 
 /* The claim does not follow, because ...; false. */
@@ -71,10 +76,37 @@ typedef struct hf_label {
 hf_label hf_label_txn(const hf_history *h, hf_txn_id t);
 hf_label hf_label_key(const hf_history *h, hf_key_id key);
 
-/* From read-committed up: reads have sources, and dirty ones are errors. */
+/* The level that t is judged by. */
+static inline const hf_level_info *hf_level_of(const hf_verifier *v,
+                                               hf_txn_id t)
+{
+    if (!v->w->mixed)
+        return v->info;
+    return hf_level_get((hf_level)hf_txn_own_level(v->h, t, v->level));
+}
+
+/* From read-committed up: reads have sources, and dirty ones are errors.
+ * Those of t; those of anybody. */
+static inline bool hf_reads_matter_to(const hf_verifier *v, hf_txn_id t)
+{
+    return hf_level_of(v, t)->shape != HF_SHAPE_WW;
+}
+
 static inline bool hf_reads_matter(const hf_verifier *v)
 {
-    return v->info->shape != HF_SHAPE_WW;
+    return v->w->mixed || v->info->shape != HF_SHAPE_WW;
+}
+
+/* Levels whose transactions have a start that is not directly before the
+ * commit.  Under prefix writers do not exclude each other. */
+static inline bool hf_level_is_prefix(const hf_level_info *info)
+{
+    return info->shape == HF_SHAPE_AXIOM && (info->axiom & HF_AXIOM_PREFIX);
+}
+
+static inline bool hf_level_has_start(const hf_level_info *info)
+{
+    return info->shape == HF_SHAPE_SNAPSHOT || hf_level_is_prefix(info);
 }
 
 /* Each checks one family of witnesses. */
@@ -82,5 +114,6 @@ bool hf_verify_order(hf_verifier *v);
 bool hf_verify_cycle(hf_verifier *v);
 bool hf_verify_operations(hf_verifier *v);
 bool hf_verify_core(hf_verifier *v);
+bool hf_verify_proof(hf_verifier *v);
 
 #endif

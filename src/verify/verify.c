@@ -3,8 +3,9 @@
  * Looks at nothing but the raw history and the witness.  Which file checks
  * what: order.c serial and snapshot orders, commit.c commit orders, values.c
  * both the short way, cycle.c cycles, operations.c anomalies of a few
- * operations, core.c cores; rests.h what a witness may rest on.  Conditions
- * are match.c, version sets predicate.c and, for snapshots, entries.h.
+ * operations, core.c cores, proof.c proofs; rests.h what a witness may rest
+ * on.  Conditions are match.c, version sets predicate.c and, for snapshots,
+ * entries.h.
  */
 #include "verify/verify.h"
 
@@ -182,6 +183,8 @@ static bool dispatch(hf_verifier *v)
         return hf_facts_build(v) && hf_verify_operations(v);
     case HF_WITNESS_CORE:
         return hf_facts_build(v) && hf_verify_core(v);
+    case HF_WITNESS_PROOF:
+        return hf_facts_build(v) && hf_verify_proof(v);
     default:
         return hf_refuse(v, "there is no witness");
     }

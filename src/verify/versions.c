@@ -23,7 +23,7 @@ typedef struct reach {
 
 /* The version that a step touches, as a write or as a read.  It must exist in
  * every world. */
-static bool version_of(const hf_certain *c, const hf_step *s, hf_key_id key,
+static bool version_of(const hf_certain *c, const hf_cited *s, hf_key_id key,
                        int as_write, hf_txn_id *ret)
 {
     uint32_t slot;
@@ -39,8 +39,8 @@ static bool version_of(const hf_certain *c, const hf_step *s, hf_key_id key,
 }
 
 /* Does an assumption put the version that a touches before that of b? */
-static bool is_assumed(const hf_certain *c, const hf_step *a, const hf_step *b,
-                       bool read_then_write)
+static bool is_assumed(const hf_certain *c, const hf_cited *a,
+                       const hf_cited *b, bool read_then_write)
 {
     unsigned rests = c->v->w->rests;
 
@@ -52,7 +52,7 @@ static bool is_assumed(const hf_certain *c, const hf_step *a, const hf_step *b,
 }
 
 /* One more pair, from `at` to `ret`. */
-static bool extend(const hf_certain *c, const hf_step *pair, hf_key_id key,
+static bool extend(const hf_certain *c, const hf_cited *pair, hf_key_id key,
                    const reach *at, reach *ret)
 {
     for (int role = 0; role < 4; role++) {
@@ -82,7 +82,7 @@ static bool extend(const hf_certain *c, const hf_step *pair, hf_key_id key,
 }
 
 /* Follows the pairs from the version `start`. */
-static bool leads_around(const hf_certain *c, const hf_step *s, uint32_t n,
+static bool leads_around(const hf_certain *c, const hf_cited *s, uint32_t n,
                          hf_key_id key, hf_txn_id start)
 {
     reach at[2] = {{true, false, start}, {false, false, HF_NONE}};
@@ -113,7 +113,8 @@ static bool leads_around(const hf_certain *c, const hf_step *s, uint32_t n,
                                      : "the versions do not form a circle");
 }
 
-bool hf_check_cyclic_versions(const hf_certain *c, const hf_step *s, uint32_t n)
+bool hf_check_cyclic_versions(const hf_certain *c, const hf_cited *s,
+                              uint32_t n)
 {
     hf_key_id key = HF_NONE;
     hf_txn_id start;

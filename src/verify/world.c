@@ -169,7 +169,7 @@ void hf_world_add_read(hf_world *w, hf_world_read read)
 static bool keep(hf_reader *r, hf_txn_id t, const hf_item_read *read,
                  hf_txn_id source, bool view)
 {
-    if (r->v->info->internal &&
+    if (hf_level_of(r->v, t)->internal &&
         !hf_reader_see(r, t, read, source,
                        view ? hf_predicate_condition(r->v, read->op) : NULL))
         return false;
@@ -216,13 +216,13 @@ static bool take_read(hf_reader *r, hf_txn_id t, const hf_item_read *read,
             return false;
     } else if (r->own_stamp[read->key] == t) {
         return check_own(r, t, read);
-    } else if (hf_reads_matter(v)) {
+    } else if (hf_reads_matter_to(v, t)) {
         if (!settle(r, t, read->op, index, read, &source))
             return false;
     } else if (!settle_loosely(r, t, index, read, &source)) {
         return false;
     }
-    if (source == HF_SEVERAL || (view && !hf_reads_matter(v)))
+    if (source == HF_SEVERAL || (view && !hf_reads_matter_to(v, t)))
         return true;
     return keep(r, t, read, source, view);
 }
@@ -252,7 +252,11 @@ static bool accept_sets(hf_reader *r, hf_txn_id t, hf_op_id op,
                           (unsigned)(op - v->h->op_first[t] + 1),
                           hf_label_txn(v->h, t).text);
     case HF_SET_OPEN: /* the state must say it, then */
-        return !hf_reads_matter(v) || hf_expected_open(v, r->w, t, op);
+        if (v->w->mixed && hf_reads_matter_to(v, t))
+            return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                              "mixed levels with a condition that has no "
+                              "version set are not judged");
+        return !hf_reads_matter_to(v, t) || hf_expected_open(v, r->w, t, op);
     default:
         return true;
     }
@@ -289,7 +293,7 @@ static bool take_entries(hf_reader *r, hf_txn_id t, hf_op_id op)
 {
     const hf_world *w = r->w;
 
-    if (!hf_reads_matter(r->v))
+    if (!hf_reads_matter_to(r->v, t))
         return true;
     if (w->is_full && (!w->wanted || w->wanted[t]))
         return take_all_entries(r, t, op);
@@ -321,7 +325,7 @@ static bool take_predicate(hf_reader *r, hf_txn_id t, hf_op_id op)
         hf_item_read read = hf_read_at(v, op, i);
 
         /* where reads do not matter, every version must still exist */
-        if (look == HF_LOOK_SKIP && i < n_versions && !hf_reads_matter(v))
+        if (look == HF_LOOK_SKIP && i < n_versions && !hf_reads_matter_to(v, t))
             look = HF_LOOK_VIEW;
         if (look != HF_LOOK_SKIP &&
             !take_read(r, t, &read, i, look == HF_LOOK_VIEW))
@@ -373,7 +377,8 @@ static bool take_transaction(hf_reader *r, hf_txn_id t)
         r->own_op[key] = op;
         r->own_count[key]++;
     }
-    return !r->v->entries || !r->v->info->internal || hf_reader_compare(r, t);
+    return !r->v->entries || !hf_level_of(r->v, t)->internal ||
+           hf_reader_compare(r, t);
 }
 
 static bool take_all(hf_reader *r)
@@ -580,8 +585,9 @@ bool hf_world_read_fully(hf_verifier *v, hf_world *w, const bool *wanted)
 
 bool hf_world_build(hf_verifier *v, hf_world *w)
 {
-    /* an aggregate touches every row that it adds up */
-    w->is_full = v->w->rests & HF_REST_TOUCHES;
+    /* an aggregate touches every row that it adds up; with mixed levels the
+     * views of one may matter to another */
+    w->is_full = (v->w->rests & HF_REST_TOUCHES) || v->w->mixed;
     return check_entries(v) && keeps_promise(v) && keeps_certificate(v, w) &&
            hf_world_build_lists(v, w) && take_reads(v, w);
 }

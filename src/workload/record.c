@@ -190,7 +190,7 @@ static void record_scan(generator *g, uint32_t session, hf_txn_id t,
     hf_op_kind kind = (hf_op_kind)op->kind;
     const hf_store_scanned *scan = hf_store_scan_at(g->s, session, op->version);
     const hf_store_row *rows = hf_store_rows(g->s, session) + scan->first_row;
-    bool aggregates = kind >= HF_OP_MIN && kind <= HF_OP_COUNT_ROWS;
+    bool aggregates = hf_op_is_aggregate(kind);
     const hf_scalar column = text_of(g->column);
     hf_predicate_in p = {.table = text_of(g->table), .has_result_set = true};
     hf_op_id at;

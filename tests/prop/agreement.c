@@ -162,7 +162,8 @@ static agreement check_order(const hf_result *r, hf_error *why)
 static bool write_with(const hf_history *h, const agreement_case *c,
                        unsigned threads, hf_out *out, hf_error *why)
 {
-    hf_check_options options = {.threads = threads, .cache = c->cache};
+    hf_check_options options = {
+        .threads = threads, .cache = c->cache, .mixed = c->mixed};
     hf_result *r = NULL;
     hf_json j;
 
@@ -211,7 +212,7 @@ static agreement check_verdicts(const hf_history *h, const agreement_case *c,
                   e->reason ? e->reason : "");
     if (e->verdict != HF_UNKNOWN)
         return DISAGREE_VERDICT;
-    return is_determined(h, true) ? DISAGREE_UNKNOWN : AGREE;
+    return is_determined(h, true) && !c->mixed ? DISAGREE_UNKNOWN : AGREE;
 }
 
 /* The same for the reference. */
@@ -235,18 +236,20 @@ static bool ask_both(const hf_history *h, const agreement_case *c,
                      hf_result **ret_e, hf_result **ret_r,
                      agreement_answers *ret, hf_error *why)
 {
+    hf_check_options mixed = {.mixed = true};
+    const hf_check_options *options = c->mixed ? &mixed : NULL;
     hf_result *e = NULL, *r = NULL;
 
-    if (c->engine->check(h, c->level, NULL, NULL, &e, why) != HF_OK)
+    if (c->engine->check(h, c->level, options, NULL, &e, why) != HF_OK)
         return false;
-    if (c->reference->check(h, c->level, NULL, NULL, &r, why) != HF_OK) {
+    if (c->reference->check(h, c->level, options, NULL, &r, why) != HF_OK) {
         hf_result_free(e);
         return false;
     }
     ret->reference = r->verdict;
     if (e->witness.rests != 0 && c->ordered) {
         hf_result_free(r);
-        if (c->reference->check(c->ordered, c->level, NULL, NULL, &r, why) !=
+        if (c->reference->check(c->ordered, c->level, options, NULL, &r, why) !=
             HF_OK) {
             hf_result_free(e);
             return false;

@@ -31,6 +31,7 @@ typedef enum agreement {
 typedef struct agreement_case {
     const hf_engine *engine, *reference;
     hf_level level;
+    bool mixed;          /* each transaction by the level it names */
     bool threads;        /* compare one thread with two, too */
     bool proofs;         /* verify the reference's proofs, too */
     bool lengths;        /* no cycle may be longer than the reference's */

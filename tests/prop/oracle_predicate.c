@@ -7,7 +7,9 @@
  */
 #include "oracle_model.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "history/extra.h"
@@ -249,6 +251,17 @@ static bool column_of(const o_model *m, const hf_predicate *pred,
     return row_column(hf_value_scalar(m->h, value), name.ptr[0], ret);
 }
 
+/* Recorded with six digits after the point. */
+static bool is_average(hf_scalar result, int64_t sum, int64_t count)
+{
+    char text[40];
+
+    if (result.type != HF_REAL)
+        return false;
+    (void)snprintf(text, sizeof(text), "%.*s", (int)result.length, result.text);
+    return fabs(strtod(text, NULL) * (double)count - (double)sum) < 1e-5;
+}
+
 static bool is_result(const o_model *m, hf_op_kind kind,
                       const hf_predicate *pred, const o_step *p)
 {
@@ -271,6 +284,8 @@ static bool is_result(const o_model *m, hf_op_kind kind,
     if (count == 0)
         return pred->result.type == HF_NIL ||
                (kind == HF_OP_SUM && pred->result.number == 0);
+    if (kind == HF_OP_AVG)
+        return is_average(pred->result, sum, count);
     return pred->result.type == HF_INT &&
            pred->result.number == (kind == HF_OP_SUM   ? sum
                                    : kind == HF_OP_MIN ? least

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/level.h"
+
 const random_taste random_any = {.fixtures = 25,
                                  .few = 40,
                                  .predicates = 20,
@@ -33,6 +35,18 @@ const random_taste random_items = {.fixtures = 20,
                                    .last_read = 60,
                                    .unique = 15};
 
+const random_taste random_choices = {.fixtures = 15,
+                                     .few = 20,
+                                     .weak = 35,
+                                     .lists = 30,
+                                     .certificates = 25,
+                                     .complete = 30,
+                                     .rmw = 25,
+                                     .last_read = 25,
+                                     .unique = 8,
+                                     .duplicates = 45,
+                                     .unknown = 55};
+
 static mode random_mode(const random_taste *taste, hf_rng *r)
 {
     static const unsigned weights[VIEW_COUNT] = {25, 15, 30, 23, 7};
@@ -61,6 +75,10 @@ static mode random_mode(const random_taste *taste, hf_rng *r)
     }
     if (taste->dirty > 0 && hf_rng_chance(r, taste->dirty))
         m.view = VIEW_DIRTY;
+    if (taste->duplicates > 0)
+        m.duplicates = hf_rng_chance(r, taste->duplicates);
+    if (taste->unknown > 0)
+        m.unknown = hf_rng_chance(r, taste->unknown) ? 35 : 0;
     return m;
 }
 
@@ -543,4 +561,15 @@ tiny_history random_history_of(const random_taste *taste, hf_rng *r)
 tiny_history random_history(hf_rng *r)
 {
     return random_history_of(&random_any, r);
+}
+
+void random_levels(tiny_history *t, hf_rng *r)
+{
+    int few[3], n = 1 + (int)hf_rng_below(r, 3);
+
+    for (int i = 0; i < n; i++)
+        few[i] = 1 + (int)hf_rng_below(r, HF_LEVEL_COUNT);
+    for (int i = 0; i < t->n_txns; i++)
+        t->txns[i].level =
+            hf_rng_chance(r, 15) ? 0 : few[hf_rng_below(r, (uint32_t)n)];
 }

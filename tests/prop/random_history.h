@@ -27,10 +27,14 @@ typedef struct random_taste {
     unsigned rmw;          /* runs in which what is written was read before */
     unsigned last_read;    /* runs that end with a read of all lists */
     unsigned unique;       /* runs that promise unique values */
+    unsigned duplicates;   /* runs whose values repeat; 0: some */
+    unsigned unknown;      /* runs with unknown outcomes; 0: some */
 } random_taste;
 
 extern const random_taste random_any;   /* of everything something */
 extern const random_taste random_items; /* no conditions, known orders */
+/* Values that repeat, unknown outcomes, orders that nobody recorded. */
+extern const random_taste random_choices;
 /* Rows, aggregates, predicate updates, snapshots, writers, known orders. */
 extern const random_taste random_predicates;
 
@@ -38,6 +42,9 @@ extern const random_taste random_predicates;
  * outcomes and sources. */
 tiny_history random_history_of(const random_taste *taste, hf_rng *r);
 tiny_history random_history(hf_rng *r); /* random_any */
+
+/* Levels for its transactions: a few different ones, and for some none. */
+void random_levels(tiny_history *t, hf_rng *r);
 
 /* Changes one thing: what a read returned, an outcome, the certificate, ... */
 void random_corrupt(tiny_history *t, hf_rng *r);

@@ -23,6 +23,8 @@ static hf_op_kind random_kind(hf_rng *r, bool may_write)
         return HF_OP_PREDICATE_UPDATE;
     if (pick < 72)
         return HF_OP_PREDICATE_DELETE;
+    if (pick >= 95)
+        return HF_OP_AVG;
     return (hf_op_kind)((unsigned)HF_OP_MIN + hf_rng_below(r, 4));
 }
 
@@ -61,6 +63,8 @@ static int result_of(const tiny_history *t, const tiny_op *op)
         return count;
     if (count == 0)
         return TINY_NIL;
+    if (op->kind == HF_OP_AVG)
+        return sum * TINY_AVERAGE / count;
     return op->kind == HF_OP_SUM ? sum : op->kind == HF_OP_MIN ? least : most;
 }
 

@@ -23,6 +23,7 @@
 #include "base/rng.h"
 #include "check/check.h"
 #include "determined.h"
+#include "proved.h"
 #include "report/report.h"
 #include "verify/verify.h"
 #include "workload/generate.h"
@@ -50,20 +51,6 @@ typedef struct run {
 } run;
 
 /* ---- judging ------------------------------------------------------------- */
-
-static hf_history *generate(const hf_generate_options *o)
-{
-    hf_builder *b = hf_builder_new();
-    hf_history *h = NULL;
-    hf_error err;
-
-    if (hf_generate(o, b, &err) != HF_OK ||
-        hf_builder_finish(b, &h, &err) != HF_OK) {
-        printf("could not generate: %s\n", err.text);
-        exit(2);
-    }
-    return h;
-}
 
 /* The options as a command line that makes the same history. */
 static void print_command(const hf_generate_options *o, hf_level judged)
@@ -98,28 +85,6 @@ static void complain(run *r, const hf_generate_options *o, hf_level judged,
     print_command(o, judged);
 }
 
-/* A proof, as JSON and back. */
-static bool is_proved(const hf_history *h, const hf_result *result,
-                      const hf_witness *w, hf_error *why)
-{
-    hf_verification v = {0};
-    hf_claim claim;
-    hf_arena arena;
-    hf_out out;
-    hf_json j;
-
-    hf_out_init_memory(&out);
-    hf_json_init(&j, &out);
-    hf_witness_write(h, result->level, result->verdict, w, &j);
-    hf_arena_init(&arena);
-    if (hf_claim_read(h, out.at, out.n, &arena, &claim, why) == HF_OK &&
-        hf_verify_claim(h, &claim, NULL, &v, why) == HF_OK && !v.accepted)
-        (void)hf_fail(why, HF_ERR_INPUT, "%s", v.reason);
-    hf_arena_release(&arena);
-    hf_out_release(&out);
-    return v.accepted;
-}
-
 static hf_result *judge(run *r, const hf_generate_options *o,
                         const hf_history *h, hf_level level)
 {
@@ -131,10 +96,10 @@ static hf_result *judge(run *r, const hf_generate_options *o,
         return NULL;
     }
     if (result->verdict != HF_UNKNOWN &&
-        !is_proved(h, result, &result->witness, &err))
+        !is_proved(NULL, h, result, &result->witness, &err))
         complain(r, o, level, "verify does not accept", err.text);
     for (uint32_t i = 0; i < result->n_findings; i++)
-        if (!is_proved(h, result, &result->findings[i].witness, &err)) {
+        if (!is_proved(NULL, h, result, &result->findings[i].witness, &err)) {
             complain(r, o, level, "verify does not accept a finding", err.text);
             break;
         }
@@ -273,7 +238,7 @@ static void try_clean(run *r, uint64_t number, uint64_t seed)
         o.keys = 2;
         o.max_ops = o.min_ops + 1;
     }
-    h = generate(&o);
+    h = store_history(&o);
     expect_no_alarm(r, &o, h, o.level);
     if (number % THREADS_EVERY == 0)
         compare_threads(r, &o, h, o.level);
@@ -375,7 +340,7 @@ static void bug_options(const run *r, const bug_row *b, hf_workload workload,
 static const char *try_bug(run *r, const bug_row *b,
                            const hf_generate_options *o, hf_level weakest)
 {
-    hf_history *h = generate(o);
+    hf_history *h = store_history(o);
     hf_result *result = judge(r, o, h, weakest), *claimed = NULL;
     const char *name = NULL;
 
@@ -397,7 +362,7 @@ static const char *try_bug(run *r, const bug_row *b,
 static void judge_everywhere(run *r, const hf_generate_options *o)
 {
     hf_verdict verdicts[HF_LEVEL_COUNT];
-    hf_history *h = generate(o);
+    hf_history *h = store_history(o);
 
     for (unsigned l = 0; l < HF_LEVEL_COUNT; l++) {
         hf_result *result;
@@ -464,7 +429,7 @@ static void expect_quiet(run *r, const bug_row *b)
             hf_history *h;
 
             bug_options(r, b, (hf_workload)w, seed, &o);
-            h = generate(&o);
+            h = store_history(&o);
             expect_no_alarm(r, &o, h, o.level);
             hf_history_free(h);
         }

@@ -28,6 +28,7 @@
 #include "history/promises.h"
 #include "oracle.h"
 #include "random_history.h"
+#include "summary.h"
 
 #define MAX_SHOWN 3      /* of each kind */
 #define PROOFS_EVERY 5   /* histories: the reference's proofs, too */
@@ -66,7 +67,7 @@ typedef struct run {
     const hf_engine *engine, *reference;
     hf_out json;
     /* by the verdict of the engine, then of the reference */
-    long counts[HF_LEVEL_COUNT][HF_VERDICT_COUNT][HF_VERDICT_COUNT];
+    summary_counts counts[HF_LEVEL_COUNT];
     /* anomalies reported by the engine only, the reference only, both */
     long anomalies[HF_ANOMALY_COUNT][3];
     long histories, refused, by_oracle, features[FEATURE_COUNT];
@@ -382,57 +383,12 @@ static void try_history(run *r, uint64_t seed)
 
 /* ---- tables -------------------------------------------------------------- */
 
-static void print_levels(run *r)
-{
-    printf("%-42s %7s %8s | unknown, but the reference says\n", "level",
-           "valid", "invalid");
-    printf("%-42s %7s %8s | %7s %8s %8s\n", "", "", "", "valid", "invalid",
-           "unknown");
-    for (int i = 0; i < HF_LEVEL_COUNT; i++) {
-        const char *name = hf_level_get((hf_level)i)->name;
-        long valid = 0, invalid = 0, *u = r->counts[i][HF_UNKNOWN];
-
-        for (int v = 0; v < HF_VERDICT_COUNT; v++) {
-            valid += r->counts[i][HF_VALID][v];
-            invalid += r->counts[i][HF_INVALID][v];
-        }
-        printf("%-42s %7ld %8ld | %7ld %8ld %8ld\n", name, valid, invalid,
-               u[HF_VALID], u[HF_INVALID], u[HF_UNKNOWN]);
-        if (valid == 0 || invalid == 0) {
-            printf("%s was never %s\n", name, valid ? "invalid" : "valid");
-            r->failed++;
-        }
-    }
-}
-
-static void print_anomalies(const run *r)
-{
-    printf("\n%-42s %7s %11s %10s\n", "anomalies reported by", "both",
-           r->engine->name, r->reference->name);
-    for (unsigned i = 0; i < HF_ANOMALY_COUNT; i++) {
-        const long *n = r->anomalies[i];
-
-        if (n[0] || n[1] || n[2])
-            printf("%-42s %7ld %11ld %10ld\n",
-                   hf_anomaly_get((hf_anomaly)i)->name, n[2], n[0], n[1]);
-    }
-}
-
 static void print_features(run *r)
 {
     printf("\n%ld histories (%ld more refused), %d levels; the oracle judged "
            "%ld;\nof the histories have\n",
            r->histories, r->refused, HF_LEVEL_COUNT, r->by_oracle);
-    for (int i = 0; i < FEATURE_COUNT; i++) {
-        printf("%s %ld%s", feature_names[i], r->features[i],
-               i + 1 == FEATURE_COUNT ? "\n"
-               : i % 4 == 3           ? ",\n"
-                                      : ", ");
-        if (r->features[i] == 0) {
-            printf("\nno history has %s\n", feature_names[i]);
-            r->failed++;
-        }
-    }
+    r->failed += summary_features(feature_names, r->features, FEATURE_COUNT);
     if (3 * r->features[HAS_DETERMINED] < r->histories) {
         printf("fewer than a third of the histories are determined\n");
         r->failed++;
@@ -445,13 +401,10 @@ static void print_features(run *r)
 
 static void summarize(run *r)
 {
-    print_levels(r);
-    print_anomalies(r);
+    r->failed += summary_levels(r->counts, NULL);
+    summary_anomalies(r->anomalies, r->engine->name, r->reference->name);
     print_features(r);
-    for (unsigned i = 1; i < AGREEMENT_COUNT; i++)
-        if (r->failures[i])
-            printf("%ld times: %s\n", r->failures[i],
-                   agreement_name((agreement)i));
+    summary_failures(r->failures);
 }
 
 int main(int argc, char **argv)

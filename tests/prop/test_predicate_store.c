@@ -25,6 +25,7 @@
 #include "check/check.h"
 #include "history/certificate.h"
 #include "history/promises.h"
+#include "proved.h"
 #include "report/report.h"
 #include "verify/verify.h"
 #include "workload/generate.h"
@@ -44,20 +45,6 @@ typedef struct run {
 } run;
 
 /* ---- judging ------------------------------------------------------------- */
-
-static hf_history *generate(const hf_generate_options *o)
-{
-    hf_builder *b = hf_builder_new();
-    hf_history *h = NULL;
-    hf_error err;
-
-    if (hf_generate(o, b, &err) != HF_OK ||
-        hf_builder_finish(b, &h, &err) != HF_OK) {
-        printf("could not generate: %s\n", err.text);
-        exit(2);
-    }
-    return h;
-}
 
 /* The options as a command line that makes the same history. */
 static void print_command(const hf_generate_options *o, const hf_engine *engine,
@@ -89,30 +76,6 @@ static void complain(run *r, const hf_generate_options *o,
     printf("%s at %s: %s%s%s\n", engine->name, hf_level_get(judged)->name, what,
            more ? ": " : "", more ? more : "");
     print_command(o, engine, judged);
-}
-
-/* A proof, as JSON and back. */
-static bool is_proved(hf_verify_session *session, const hf_history *h,
-                      const hf_result *result, const hf_witness *w,
-                      hf_error *why)
-{
-    hf_verification v = {0};
-    hf_claim claim;
-    hf_arena arena;
-    hf_out out;
-    hf_json j;
-
-    hf_out_init_memory(&out);
-    hf_json_init(&j, &out);
-    hf_witness_write(h, result->level, result->verdict, w, &j);
-    hf_arena_init(&arena);
-    if (hf_claim_read(h, out.at, out.n, &arena, &claim, why) == HF_OK &&
-        hf_verify_claim_in(session, &claim, NULL, &v, why) == HF_OK &&
-        !v.accepted)
-        (void)hf_fail(why, HF_ERR_INPUT, "%s", v.reason);
-    hf_arena_release(&arena);
-    hf_out_release(&out);
-    return v.accepted;
 }
 
 static void verify(run *r, const hf_engine *engine,
@@ -317,7 +280,7 @@ static void try_clean(run *r, uint64_t number, uint64_t seed)
     hf_rng rng;
 
     random_options(&o, number, seed);
-    h = generate(&o);
+    h = store_history(&o);
     r->clean[o.level]++;
     hf_rng_seed(&rng, seed + number);
     for (unsigned l = 0; l < HF_LEVEL_COUNT; l++) {
@@ -432,7 +395,7 @@ static uint64_t find_bug(run *r, const hf_engine *engine,
 
         o->seed = seed;
         o->transactions = 200 + 100 * (seed % 4);
-        h = generate(o);
+        h = store_history(o);
         result = judge(r, engine, o, h, o->level);
         if (result && result->verdict == HF_INVALID)
             *ret_name =

@@ -2,6 +2,7 @@
 #include "tiny.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,17 @@ static hf_value_id list_of(const making *m, const tiny_op *op)
 
 static bool is_aggregate(const tiny_op *op)
 {
-    return op->kind >= HF_OP_MIN && op->kind <= HF_OP_COUNT_ROWS;
+    return hf_op_is_aggregate(op->kind);
+}
+
+static hf_scalar result_of(const tiny_op *op, char *text, size_t size)
+{
+    int n;
+
+    if (op->kind != HF_OP_AVG)
+        return (hf_scalar){.type = HF_INT, .number = op->value};
+    n = snprintf(text, size, "%.6f", (double)op->value / TINY_AVERAGE);
+    return (hf_scalar){HF_REAL, 0, text, (uint64_t)n};
 }
 
 static void build_sets(const making *m, const tiny_op *op,
@@ -92,7 +103,7 @@ static void build_sets(const making *m, const tiny_op *op,
 static void build_predicate(const making *m, hf_txn_id id, const tiny_op *op)
 {
     hf_version_ref versions[TINY_ENTRIES], results[TINY_ENTRIES];
-    char text[80], name[2] = {op->column, '\0'};
+    char number[40], text[80], name[2] = {op->column, '\0'};
     hf_scalar column = text_of(op->column == 'v' ? "value" : name);
     hf_predicate_in p = {.columns = &column, .n_columns = op->column != 0};
 
@@ -102,7 +113,7 @@ static void build_predicate(const making *m, hf_txn_id id, const tiny_op *op)
         p.table = text_of("t");
     build_sets(m, op, versions, results, &p);
     if (is_aggregate(op) && op->value >= 0)
-        p.result = (hf_scalar){.type = HF_INT, .number = op->value};
+        p.result = result_of(op, number, sizeof(number));
     if (op->set == TINY_SET_TIME)
         p.snapshot = (hf_scalar){.type = HF_INT, .number = op->time};
     else if (op->set == TINY_SET_IDS)
@@ -148,6 +159,8 @@ static void build_txn(const making *m, const tiny_txn *x)
                          x->end < 0 ? HF_TIME_NONE : (uint64_t)x->end);
     if (x->id != 0)
         hf_builder_label(m->b, id, x->id);
+    if (x->level != 0)
+        hf_builder_level(m->b, id, (uint8_t)(x->level - 1));
     if (x->commit_ts != 0)
         hf_builder_timestamps(m->b, id, HF_TIME_NONE, (uint64_t)x->commit_ts);
     for (int i = 0; i < x->n_ops; i++)

@@ -22,6 +22,7 @@
 #define TINY_ITEMS 16
 #define TINY_NIL (-1)
 #define TINY_UNRECORDED (-2)
+#define TINY_AVERAGE 840 /* averages are in parts of this */
 
 /* What a predicate operation saw of a key, and whether it returned it. */
 typedef struct tiny_entry {
@@ -67,6 +68,7 @@ typedef struct tiny_txn {
     int begin, end; /* -1: not recorded */
     int id;         /* 0: its place from 1 */
     int commit_ts;  /* 0: not recorded */
+    int level;      /* 0: it names none, else 1 + hf_level */
     int n_ops;
     tiny_op ops[TINY_OPS];
 } tiny_txn;

@@ -11,6 +11,7 @@
 #include "base/json_in.h"
 #include "base/json_out.h"
 #include "base/map.h"
+#include "base/ratio.h"
 #include "base/rng.h"
 #include "base/vec.h"
 
@@ -267,6 +268,84 @@ static void quoting_is_safe(void **state)
     assert_non_null(strstr(small, "..."));
 }
 
+static hf_scalar decimal(const char *text)
+{
+    return (hf_scalar){HF_REAL, 0, text, strlen(text)};
+}
+
+static void quotients_are_known_by_their_digits(void **state)
+{
+    static const struct {
+        int64_t sum;
+        uint64_t n;
+        unsigned scale;
+        const char *text;
+        hf_ratio_fit fit;
+    } cases[] = {
+        {7, 3, 0, "2.3333", HF_RATIO_YES},                /* MariaDB */
+        {7, 3, 0, "2.3333333333333333", HF_RATIO_YES},    /* PostgreSQL */
+        {7, 3, 0, "2.3333333333333335", HF_RATIO_YES},    /* a double */
+        {7, 3, 0, "2.333333333333334", HF_RATIO_PERHAPS}, /* nearly one */
+        {7, 3, 0, "2.3334", HF_RATIO_NO},
+        {7, 3, 0, "2.333", HF_RATIO_PERHAPS},
+        {7, 3, 0, "2.3", HF_RATIO_PERHAPS},
+        {7, 3, 0, "2.4", HF_RATIO_NO},
+        {8, 3, 0, "2.6", HF_RATIO_PERHAPS}, /* cut off */
+        {8, 3, 0, "2.7", HF_RATIO_PERHAPS}, /* rounded */
+        {8, 3, 0, "2.5", HF_RATIO_NO},
+        {8, 3, 0, "2.6666", HF_RATIO_NO},
+        {-7, 3, 0, "-2.3333", HF_RATIO_YES},
+        {-7, 3, 0, "2.3333", HF_RATIO_NO},
+        {5, 2, 0, "2.5", HF_RATIO_YES},
+        {5, 2, 0, "25e-1", HF_RATIO_YES},
+        {5, 2, 0, "2.50000000000000000000000000", HF_RATIO_YES},
+        {25, 2, 1, "1.25", HF_RATIO_YES},
+        {25, 2, 1, "12.5", HF_RATIO_NO},
+        {1, 8, 4, "0.00001", HF_RATIO_YES}, /* a tie goes either way */
+        {1, 20000, 0, "0.0000", HF_RATIO_YES},
+        {1, 20000, 0, "0.0001", HF_RATIO_YES},
+        {1, 20000, 0, "0.0002", HF_RATIO_NO},
+        {-1, 1000000, 0, "0.0000", HF_RATIO_YES},
+        {0, 3, 0, "-0.0", HF_RATIO_YES},
+        {INT64_MAX, 1, 0, "9.223372036854776e18", HF_RATIO_YES},
+        {INT64_MAX, 3, 0, "3074457345618258602.3333", HF_RATIO_YES},
+        {INT64_MAX, 3, 0, "3074457345618258603.3333", HF_RATIO_PERHAPS},
+        {INT64_MAX, 3, 0, "3074457345698258603.3333", HF_RATIO_NO},
+        {7, 3, 0, "1e400000", HF_RATIO_PERHAPS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (hf_ratio_fits(cases[i].sum, cases[i].n, cases[i].scale,
+                          decimal(cases[i].text)) != cases[i].fit)
+            fail_msg("%s", cases[i].text);
+    assert_int_equal(
+        hf_ratio_fits(6, 3, 0, (hf_scalar){.type = HF_INT, .number = 2}),
+        HF_RATIO_YES);
+    assert_int_equal(
+        hf_ratio_fits(7, 3, 0, (hf_scalar){.type = HF_INT, .number = 2}),
+        HF_RATIO_PERHAPS);
+    assert_int_equal(hf_ratio_fits(7, 3, 0, (hf_scalar){.type = HF_NIL}),
+                     HF_RATIO_NO);
+}
+
+static void decimals_are_exact(void **state)
+{
+    hf_wide a, b;
+
+    (void)state;
+    assert_true(hf_decimal_of(decimal("0.1"), &a));
+    assert_true(a * 10 == HF_DECIMAL_ONE);
+    assert_true(hf_decimal_of(decimal("-1.50e1"), &a));
+    assert_true(hf_decimal_of((hf_scalar){.type = HF_INT, .number = -15}, &b));
+    assert_true(a == b);
+    assert_true(hf_decimal_of(decimal("0.1000000000000000000000"), &a));
+    assert_false(hf_decimal_of(decimal("0.0000000000000000001"), &a));
+    assert_false(hf_decimal_of(decimal("9223372036854775808"), &a));
+    assert_false(hf_decimal_of(decimal("1e300"), &a));
+    assert_false(hf_decimal_of((hf_scalar){.type = HF_NIL}, &a));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +358,8 @@ int main(void)
         cmocka_unit_test(errors_name_the_line),
         cmocka_unit_test(bytes_that_are_no_utf8_become_marks),
         cmocka_unit_test(same_seed_same_numbers),
+        cmocka_unit_test(quotients_are_known_by_their_digits),
+        cmocka_unit_test(decimals_are_exact),
         cmocka_unit_test(budgets_are_kept),
         cmocka_unit_test(quoting_is_safe),
     };

@@ -371,6 +371,10 @@ static void increments_with_results_are_read_and_write(void **state)
     invalid(ZERO T(INC("0", "1")) T(INC("0", "1")), HF_SNAPSHOT_ISOLATION,
             "lost update");
     invalid(ZERO T(INC("0", "2")), HF_READ_UNCOMMITTED, "semantic error");
+    /* by nothing: it wrote the value, too, so this is no plain G1a */
+    invalid(T("{\"op\":\"inc\",\"key\":\"x\",\"by\":0,\"before\":3,"
+              "\"after\":3}") ABORTED("[\"w\",\"x\",3]"),
+            HF_READ_COMMITTED, "no order");
     /* blind increments: nothing is known once the key is read */
     valid(ZERO T("[\"inc\",\"x\",1]") T("[\"inc\",\"x\",1]"), HF_SERIALIZABLE);
     undecided(ZERO T("[\"inc\",\"x\",1]") T("[\"r\",\"x\",1]"), HF_SERIALIZABLE,
@@ -463,10 +467,13 @@ static void aggregates_it_cannot_compute_leave_it_undecided(void **state)
         const char *text, *words;
     } rows[] = {
         {AGG("sum", "0.1", "0.2", "\"value\":777"), "sum"},
-        {AGG("sum", "1", "0.2", "\"value\":777"), "integers"},
+        {AGG("sum", "1", "0.2", "\"value\":777"), "rounded"},
+        {AGG("sum", "1", "\"a\"", "\"value\":777"), "numbers"},
+        {AGG("avg", "1", "2", "\"value\":2"), "rounded"},
+        {AGG("avg", "1.5", "2", "\"value\":1.7"), "rounded"},
+        {AGG("avg", MOST, "1", "\"value\":777"), "overflow"},
         {AGG("sum", MOST, "1", "\"value\":777"), "overflow"},
         {AGG("min", "\"a\"", "\"b\"", "\"value\":777"), "min"},
-        {AGG("max", "0.5", "2", "\"value\":777"), "max"},
         {AGG("max", "1", "2", "\"value\":\"two\""), "result"},
         {AGG("sum", "{\"a\":1}", "{\"b\":1}", "\"column\":\"a\",\"value\":1"),
          "column"},
@@ -496,6 +503,17 @@ static void aggregates_it_cannot_compute_leave_it_undecided(void **state)
     valid(AGG("count", "{\"a\":1}", "{\"b\":1}", "\"value\":2"),
           HF_SERIALIZABLE);
     valid(AGG("sum", "4", "-9", "\"value\":-5"), HF_SERIALIZABLE);
+    /* decimals are exact */
+    valid(AGG("sum", "0.1", "0.2", "\"value\":0.30"), HF_SERIALIZABLE);
+    valid(AGG("max", "0.5", "2", "\"value\":2.0"), HF_SERIALIZABLE);
+    invalid(AGG("max", "0.5", "2", "\"value\":777"), HF_SERIALIZABLE,
+            "result set mismatch");
+    invalid(AGG("min", "0.5", "2", "\"value\":0.51"), HF_SERIALIZABLE,
+            "result set mismatch");
+    valid(AGG("avg", "1", "2", "\"value\":1.5000"), HF_SERIALIZABLE);
+    valid(AGG("avg", "0.1", "0.2", "\"value\":0.15"), HF_SERIALIZABLE);
+    invalid(AGG("avg", "1", "2", "\"value\":1.6000"), HF_SERIALIZABLE,
+            "result set mismatch");
     /* an entry that is there twice counts once */
     valid(START("4", "5") T("{\"op\":\"sum\",\"where\":\"true\","
                             "\"versions\":[[\"x\",4],[\"x\",4]],"

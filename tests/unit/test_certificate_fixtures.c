@@ -4,31 +4,12 @@
  * verify.  The same with predicates left aside: what is then no longer seen
  * is what a checker of items misses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "fixture_util.h"
 
 #include "../prop/determined.h"
-#include "check/check.h"
-#include "history/builder.h"
 #include "history/certificate.h"
 #include "history/items_only.h"
 #include "history/promises.h"
-#include "history/text.h"
-#include "report/report.h"
-#include "verify/verify.h"
-
-#ifndef HF_TEST_ROOT
-#define HF_TEST_ROOT "."
-#endif
-#define FOLDER HF_TEST_ROOT "/tests/data/fixtures/"
-#define MAX_TEXT (1u << 16)
 
 /* Reported one by one, counted here. */
 static unsigned wrong, unknown, verified, with_predicates;
@@ -45,123 +26,26 @@ static const char *const seen_by_items[] = {
 
 /* ---- fixtures ------------------------------------------------------------ */
 
-static char *read_file(const char *path, size_t *ret_length)
+static hf_history *load_checked(const char *file)
 {
-    FILE *f = fopen(path, "rb");
-    char *text = malloc(MAX_TEXT);
-
-    if (!f)
-        fail_msg("could not open %s", path);
-    assert_non_null(text);
-    *ret_length = fread(text, 1, MAX_TEXT - 1, f);
-    assert_true(*ret_length < MAX_TEXT - 1);
-    text[*ret_length] = '\0';
-    (void)fclose(f);
-    return text;
-}
-
-static hf_history *load(const char *file)
-{
-    hf_builder *b = hf_builder_new();
-    hf_history *h = NULL;
+    hf_history *h = load(file);
     hf_error err;
-    size_t length;
-    char path[512], *text;
 
-    (void)snprintf(path, sizeof(path), FOLDER "%s", file);
-    text = read_file(path, &length);
-    if (hf_text_read(text, length, b, &err) != HF_OK) {
-        hf_builder_free(b);
-        fail_msg("%s: %s", file, err.text);
-    }
-    if (hf_builder_finish(b, &h, &err) != HF_OK)
-        fail_msg("%s: %s", file, err.text);
     if (hf_promises_check(h, &err) != HF_OK ||
         hf_certificate_check(h, &err) != HF_OK)
         fail_msg("%s: %s", file, err.text);
-    free(text);
     return h;
-}
-
-static bool has_predicates(const hf_history *h)
-{
-    for (hf_op_id op = 0; op < h->n_ops; op++)
-        if (hf_op_has_predicate(hf_op_kind_of(h, op)))
-            return true;
-    return false;
-}
-
-/* Cuts the next field off *at, at a tab or the end of the line. */
-static char *next_field(char **at)
-{
-    char *field = *at;
-    size_t n = strcspn(field, "\t\n");
-
-    *at = field + n + (field[n] != '\0');
-    field[n] = '\0';
-    return field;
-}
-
-/* Calls look() for each row of EXPECT.tsv; verdicts are by level. */
-static unsigned for_rows(void (*look)(const char *file, const char *verdicts))
-{
-    hf_level columns[HF_LEVEL_COUNT];
-    size_t length;
-    char *text = read_file(FOLDER "EXPECT.tsv", &length), *at = text;
-    unsigned n = 0;
-
-    while (*at == '#')
-        at += strcspn(at, "\n") + 1;
-    assert_string_equal(next_field(&at), "file");
-    for (unsigned i = 0; i < HF_LEVEL_COUNT; i++)
-        assert_true(
-            hf_level_find(hf_str_of(next_field(&at)), &columns[i], NULL));
-    while (*at) {
-        char *line = at, verdicts[HF_LEVEL_COUNT];
-        const char *file;
-
-        at += strcspn(at, "\n");
-        at += *at != '\0';
-        file = next_field(&line);
-        for (unsigned i = 0; i < HF_LEVEL_COUNT; i++)
-            verdicts[columns[i]] = *next_field(&line);
-        look(file, verdicts);
-        n++;
-    }
-    free(text);
-    return n;
 }
 
 /* ---- verdicts ------------------------------------------------------------ */
 
-/* Has a proof, as JSON and back, accepted. */
 static void check_proof(const char *name, const hf_history *h,
                         const hf_result *r, const hf_witness *w)
 {
-    hf_verification v = {0};
-    hf_claim claim;
-    hf_arena arena;
-    hf_error err;
-    hf_status st;
-    hf_out out;
-    hf_json j;
-
-    hf_out_init_memory(&out);
-    hf_json_init(&j, &out);
-    hf_witness_write(h, r->level, r->verdict, w, &j);
-    hf_arena_init(&arena);
-    st = hf_claim_read(h, out.at, out.n, &arena, &claim, &err);
-    if (st == HF_OK)
-        st = hf_verify_claim(h, &claim, NULL, &v, &err);
-    if (st != HF_OK || !v.accepted) {
-        print_message("%s at %s: %s\n", name, hf_level_get(r->level)->name,
-                      st != HF_OK ? err.text : v.reason);
-        wrong++;
-    } else {
+    if (is_accepted(name, h, r, w))
         verified++;
-    }
-    hf_arena_release(&arena);
-    hf_out_release(&out);
+    else
+        wrong++;
 }
 
 /* expected: F, a dot, or ? for anything. */
@@ -192,15 +76,15 @@ static void check_level(const char *file, const hf_history *h, hf_level level,
     hf_result_free(r);
 }
 
-static void check_row(const char *file, const char *verdicts)
+static void check_row(const row *x)
 {
-    hf_history *h = load(file);
+    hf_history *h = load_checked(x->file);
     /* conditions, too, are certain where the order is */
     bool may_be_unknown = !is_determined(h, true);
 
     with_predicates += has_predicates(h);
     for (unsigned l = 0; l < HF_LEVEL_COUNT; l++)
-        check_level(file, h, (hf_level)l, verdicts[l], may_be_unknown);
+        check_level(x->file, h, (hf_level)l, x->verdicts[l], may_be_unknown);
     hf_history_free(h);
 }
 
@@ -250,7 +134,7 @@ static void conditions_are_decided(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        hf_history *h = load(files[i]);
+        hf_history *h = load_checked(files[i]);
 
         if (!is_determined(h, true))
             fail_msg("%s is not determined", files[i]);
@@ -268,17 +152,18 @@ static bool is_seen_by_items(const char *file)
     return false;
 }
 
-static void check_items(const char *file, const char *verdicts)
+static void check_items(const row *x)
 {
-    hf_history *h = load(file), *items;
-    bool seen = is_seen_by_items(file);
+    hf_history *h = load_checked(x->file), *items;
+    bool seen = is_seen_by_items(x->file);
 
     if (has_predicates(h)) {
         with_predicates++;
         items = hf_items_only(h);
         for (unsigned l = 0; l < HF_LEVEL_COUNT; l++)
-            check_level(file, items, (hf_level)l, seen ? verdicts[l] : '.',
-                        strncmp(file, "q15", 3) == 0);
+            check_level(x->file, items, (hf_level)l,
+                        seen ? x->verdicts[l] : '.',
+                        strncmp(x->file, "q15", 3) == 0);
         hf_items_only_free(items);
     }
     hf_history_free(h);

@@ -402,6 +402,18 @@ static void aggregates_are_computed(void **state)
         {"sum", "a", "a in (7, 9)", "16", HF_VALID},
         {"count", "b", "true", "2", HF_VALID},
         {"count", "b", "true", "3", HF_INVALID},
+        {"avg", "a", "true", "5.6667", HF_VALID},
+        {"avg", "a", "true", "5.666666666666667", HF_VALID},
+        {"avg", "a", "true", "5.66666666666666666667", HF_VALID},
+        {"avg", "a", "true", "5.6666", HF_INVALID},
+        {"avg", "a", "true", "5", HF_UNKNOWN},
+        {"avg", "a", "true", "5.7", HF_UNKNOWN},
+        {"avg", "a", "true", "8.0000", HF_INVALID},
+        {"avg", "a", "true", "null", HF_INVALID},
+        {"avg", "a", "a in (7, 9)", "8", HF_VALID},
+        {"avg", "a", "a in (7, 9)", "8.5", HF_INVALID},
+        {"avg", "a", "a > 50", "null", HF_VALID},
+        {"avg", "a", "a > 50", "0", HF_INVALID},
     };
 
     (void)state;
@@ -481,6 +493,59 @@ static void version_sets_are_compared(void **state)
           HF_VALID);
     query(PR "\"a > 6\",\"versions\":[" ROW1 "," ROW2 "],\"rows\":[" ROW2 "]}",
           HF_VALID); /* the third was not looked at */
+}
+
+/* A query on a snapshot from before a hundred others, and one of these. */
+static void old_query(const char *other, const char *where, const char *rest,
+                      hf_verdict verdict)
+{
+    static char text[16000];
+    size_t n = 0;
+
+    for (int i = 0; i < 100; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "{\"ops\":[[\"w\",[\"t\",%d],{\"a\":%d}]%s%s],"
+                              "\"commit_ts\":%d}\n",
+                              i % 7, i, i == 60 ? "," : "",
+                              i == 60 ? other : "", i + 5);
+    (void)snprintf(text + n, sizeof text - n,
+                   "{\"ops\":[{\"op\":\"pr\",\"table\":\"t\",\"where\":"
+                   "\"%s\",%s}],\"commit_ts\":900}\n",
+                   where, rest);
+    is(text, HF_SERIALIZABLE, 0, verdict);
+}
+
+static void old_snapshots_miss_nothing_that_matters(void **state)
+{
+#define ADD(value) "[\"w\",[\"t\",8],{\"a\":" value "}]"
+#define OLD "\"snapshot\":4,\"rows\":[]"
+    static const char *const wheres[] = {"a >= 500", "a in (500, 600)",
+                                         "a >= 500 and a % 2 = 0",
+                                         "a % 700 >= 500"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wheres) / sizeof(wheres[0]); i++) {
+        old_query(ADD("3"), wheres[i], OLD, HF_VALID);
+        old_query(ADD("600"), wheres[i], OLD, HF_INVALID);
+        /* it came and went in between */
+        old_query(ADD("600") ",[\"delete\",[\"t\",8]]", wheres[i], OLD,
+                  HF_VALID);
+        /* who can say whether a text is there? */
+        old_query(ADD("\"x\"") ",[\"w\",[\"t\",9],{\"a\":1}]", wheres[i], OLD,
+                  HF_UNKNOWN);
+        /* a snapshot by ids that misses 50 of them */
+        old_query(ADD("3"), wheres[i], "\"snapshot\":\"51:51:\",\"rows\":[]",
+                  HF_VALID);
+        old_query(ADD("600"), wheres[i], "\"snapshot\":\"51:51:\",\"rows\":[]",
+                  HF_INVALID);
+        /* one that only misses another */
+        old_query(ADD("600"), wheres[i],
+                  "\"snapshot\":\"51:101:51\",\"rows\":"
+                  "[[[\"t\",8],{\"a\":600}]]",
+                  HF_VALID);
+    }
+#undef ADD
+#undef OLD
 }
 
 /* ---- weaker levels ------------------------------------------------------- */
@@ -663,6 +728,7 @@ int main(void)
         cmocka_unit_test(conditions_follow_changes),
         cmocka_unit_test(unknown_conditions_do_not_block),
         cmocka_unit_test(version_sets_are_compared),
+        cmocka_unit_test(old_snapshots_miss_nothing_that_matters),
         cmocka_unit_test(weaker_levels_by_states),
         cmocka_unit_test(statements_need_one_state),
         cmocka_unit_test(the_fewest_operations_are_shown),

@@ -81,15 +81,35 @@ static hf_claim changed(pool *p, const hf_history *h, hf_claim c)
     return c;
 }
 
+/* The same as a proof of one step; sometimes of one more. */
+static hf_claim as_proof(pool *p, hf_claim c)
+{
+    hf_witness *w = &c.witness;
+
+    w->kind = HF_WITNESS_PROOF;
+    w->anomaly = HF_NO_ORDER;
+    w->n_steps = 1 + below(p, 2);
+    w->steps = copy(p, NULL, 0, 2 * sizeof(*w->steps));
+    w->steps[0] = (hf_step){HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE};
+    w->steps[1] = (hf_step){HF_STEP_RESOLVE, 0, 1, HF_NONE, HF_NONE};
+    w->n_used = w->n_steps - 1;
+    w->used = copy(p, NULL, 0, sizeof(*w->used));
+    return c;
+}
+
 static void add(pool *p, const hf_history *h, const hf_result *r,
                 const hf_witness *w)
 {
     hf_claim c = {r->verdict, r->level, *w};
 
-    if (p->n + 2 > MOST_CLAIMS)
+    if (p->n + 4 > MOST_CLAIMS)
         return;
     p->claims[p->n++] = c;
     p->claims[p->n++] = changed(p, h, c);
+    if (w->kind != HF_WITNESS_CYCLE)
+        return;
+    p->claims[p->n++] = as_proof(p, c);
+    p->claims[p->n++] = changed(p, h, as_proof(p, c));
 }
 
 /* The claims of an engine. */
@@ -144,6 +164,15 @@ static void compare(pool *p, const hf_history *h, hf_verify_session *session,
     assert_string_equal(err_together.text, err_alone.text);
     assert_int_equal(together.accepted, alone.accepted);
     assert_string_equal(together.reason, alone.reason);
+    if (st == HF_OK && alone.accepted && c->witness.kind == HF_WITNESS_CYCLE) {
+        hf_claim proof = as_proof(p, *c); /* it is one, too */
+
+        assert_int_equal(
+            hf_verify_claim_in(session, &proof, NULL, &together, &err_alone),
+            HF_OK);
+        if (!together.accepted)
+            fail_msg("%s", together.reason);
+    }
     p->kinds[c->witness.kind] += alone.accepted;
     p->accepted += st == HF_OK && alone.accepted;
     p->refused += st == HF_OK && !alone.accepted;

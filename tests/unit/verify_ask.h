@@ -40,7 +40,7 @@ typedef enum answer { ACCEPTED, REFUSED, LIMIT, UNSUPPORTED, BAD } answer;
 static inline answer ask(const hf_history *h, const char *level,
                          const char *verdict, const char *rest)
 {
-    char text[2048];
+    char text[4096];
     hf_verification v = {.accepted = false};
     hf_arena arena;
     hf_claim claim;

@@ -1,0 +1,212 @@
+/* poly.h: the parts of the polygraph engine, inside check/ only.
+ *
+ * Where the graph engine has to leave open in which order some versions were
+ * installed, or which of several writes a read returned, the answer is a
+ * matter of choices: a polygraph.  What is known is the graph of a walk
+ * (graph.h); what is chosen:
+ *
+ *   atoms      Versions of an open key that certainly follow each other
+ *              directly: a list as far as it was read, and, where the level
+ *              forbids lost updates, versions each written by who read the
+ *              one before it.  An atom is named by its first version.
+ *   pairs      Of two atoms one is before the other.  A pair becomes a
+ *              variable when the search first meets an order that breaks it.
+ *   sources    Which of several writes a read returned.
+ *
+ *   poly_build.c   atoms, known edges
+ *   poly_look.c    what an order breaks: the client of solver/order.h
+ *   poly_worlds.c  choices of sources and outcomes; levels of other shapes
+ *   poly_prune.c   pairs that reachability decides
+ *   poly_proof.c   what the solver found, as steps of a witness
+ *   poly_engine.c  the stages of a check
+ */
+#ifndef HF_POLY_H
+#define HF_POLY_H
+
+#include "base/map.h"
+#include "check/graph.h"
+#include "solver/order.h"
+
+typedef enum hf_poly_kind {
+    HF_POLY_PAIR,    /* atom a is before atom b */
+    HF_POLY_FROM,    /* choice a has its candidate b */
+    HF_POLY_HAPPENED /* transaction a, of unknown outcome, happened */
+} hf_poly_kind;
+
+/* What a variable means. */
+typedef struct hf_poly_var {
+    hf_poly_kind kind;
+    uint32_t a, b;
+} hf_poly_var;
+
+/* A read that could have returned several versions; at levels that want
+ * repeated reads to agree, all of one key by one transaction. */
+typedef struct hf_poly_choice {
+    hf_op_id op; /* the first */
+    hf_txn_id reader;
+    hf_key_id key;
+    uint32_t first, n; /* in candidates */
+} hf_poly_choice;
+
+typedef struct hf_poly_candidate {
+    hf_txn_id writer; /* HF_NONE: the initial version */
+    uint32_t var;
+} hf_poly_candidate;
+
+/* A clause that the solver was given, for the proof. */
+typedef struct hf_poly_clause {
+    hf_step_kind kind;
+    uint32_t first, n; /* cycle: in lemma_edges */
+    hf_op_id op;
+    hf_txn_id writer;
+    uint32_t first_lit, n_lits; /* cycle: what it rests on, in lemma_lits */
+} hf_poly_clause;
+
+/* Atom a is before b: the other way round there would be a cycle of known
+ * edges and those forced in earlier rounds. */
+typedef struct hf_poly_forced {
+    uint32_t a, b;
+    uint32_t round;
+} hf_poly_forced;
+
+typedef struct hf_poly {
+    hf_graph *g;
+    hf_walk walk; /* mask and form: what is known */
+    hf_walk_nodes nodes;
+    bool chains; /* read-modify-write chains are atoms */
+
+    /* versions of open keys */
+    uint32_t *next; /* per version: directly behind it; HF_NONE */
+    uint32_t *atom; /* per version: the first of its atom */
+    uint32_t *tail; /* per atom: its last version */
+
+    uint32_t n_keys; /* open ones */
+    hf_key_id *keys;
+    uint32_t *key_index;  /* per key; HF_NONE: not open */
+    uint32_t *atom_first; /* per open key: in atoms; n_keys + 1 */
+    uint32_t *atoms;      /* sorted as the order has them */
+
+    uint8_t *dirty;    /* per version: it is a dirty atom */
+    uint32_t *n_dirty; /* per open key: its dirty atoms; 0: not in the queue */
+    HF_VEC(uint32_t) queue; /* of open keys */
+    uint32_t *touch_first;  /* per transaction: atoms that it begins, ends, */
+    uint32_t *touched;      /* or whose last version it reads */
+
+    hf_order *order;
+    hf_map pair_of; /* first << 32 | then, first < then -> variable */
+    HF_VEC(hf_poly_var) vars;
+
+    /* nodes behind those of the walk: readers of the last version of an
+     * initial atom -> all other atoms of its key */
+    uint32_t n_gates;
+    uint32_t *gate_atom; /* per gate */
+    bool random;         /* keys are taken at random */
+    uint64_t seed;
+
+    HF_VEC(hf_poly_forced) forced; /* by reachability, see poly_prune.c */
+    hf_map forced_edge;            /* from << 32 | to -> number in forced */
+
+    /* worlds: see poly_worlds.c; empty where nothing but orders is open */
+    const uint8_t *uncertain; /* per transaction; NULL: none */
+    HF_VEC(hf_poly_choice) choices;
+    HF_VEC(hf_poly_candidate) candidates;
+    uint32_t *choice_of;   /* per operation; HF_NONE; or NULL */
+    uint32_t *happened_of; /* per transaction: variable; HF_NONE; or NULL */
+    HF_VEC(hf_poly_clause) clauses;
+    HF_VEC(hf_lit) lemma_lits;
+    HF_VEC(hf_edge) lemma_edges;
+    HF_VEC(uint32_t) lemma_chosen; /* per edge of lemma_edges */
+} hf_poly;
+
+static inline uint32_t hf_poly_start(const hf_poly *p, hf_txn_id t)
+{
+    return p->walk.form == HF_WALK_PLAIN ? t : 2 * t;
+}
+
+static inline uint32_t hf_poly_commit(const hf_poly *p, hf_txn_id t)
+{
+    return p->walk.form == HF_WALK_PLAIN ? t : 2 * t + 1;
+}
+
+/* Where a ww edge enters: writers exclude each other but under prefix. */
+static inline uint32_t hf_poly_entry(const hf_poly *p, hf_txn_id t)
+{
+    return p->walk.form == HF_WALK_PREFIX ? hf_poly_commit(p, t)
+                                          : hf_poly_start(p, t);
+}
+
+/* poly_build.c */
+void hf_poly_build(hf_poly *p, hf_graph *g, unsigned mask, hf_walk_form form,
+                   const uint8_t *uncertain);
+void hf_poly_release(hf_poly *p);
+void hf_poly_known(hf_poly *p, hf_walk_edge edge, void *user);
+uint32_t hf_poly_n_nodes(const hf_poly *p);
+
+/* poly_look.c */
+hf_order_client hf_poly_client(hf_poly *p);
+void hf_poly_all_dirty(hf_poly *p);
+/* The literal "atom a is before atom b"; made if it is not there. */
+hf_lit hf_poly_before(hf_poly *p, uint32_t a, uint32_t b);
+
+static inline bool hf_poly_is_uncertain(const hf_poly *p, hf_txn_id t)
+{
+    return p->uncertain && p->uncertain[t];
+}
+
+/* A new variable. */
+uint32_t hf_poly_new_var(hf_poly *p, hf_poly_kind kind, uint32_t a, uint32_t b);
+
+/* poly_prune.c: fills p->forced, and counts for a hint.  False: it would take
+ * too much memory, or the budget is spent.  *ret_hint (may be NULL): nodes by
+ * how much is known to be before and behind them. */
+bool hf_poly_prune(hf_poly *p, size_t most_bytes, uint32_t **ret_hint);
+/* The edges that a pair "a before b" asks for: n of them. */
+typedef struct hf_poly_ends {
+    uint32_t from, to;
+} hf_poly_ends;
+typedef HF_VEC(hf_poly_ends) hf_poly_edges;
+void hf_poly_edges_of(const hf_poly *p, uint32_t a, uint32_t b,
+                      hf_poly_edges *ret);
+
+/* poly_worlds.c: choices of sources, of outcomes, and levels that are no
+ * order of nodes. */
+void hf_poly_decide_world(hf_graph_report *report, hf_result *r);
+
+/* poly_proof.c */
+/* Adds the finding; false: it rests on a clause that steps cannot say. */
+bool hf_poly_prove(hf_poly *p, const hf_order_proof *proof,
+                   hf_graph_report *report);
+
+/* graph_engine.c: judges one world of the history of `like`: the order of all
+ * that happened in it gives the order of open versions.  True: the level holds,
+ * and r has the verdict and the witness.  Otherwise `ret` gets cycles; none if
+ * the search for them was cut short. */
+bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
+                          const hf_txn_id *order, uint32_t n, hf_result *r,
+                          hf_graph_findings *ret);
+
+/* poly_mixed.c: the same, each transaction by its own level. */
+bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
+                         const hf_txn_id *order, uint32_t n, hf_result *r,
+                         hf_graph_findings *ret);
+
+/* poly_engine.c: decides what the known edges leave open, or says how far it
+ * came.  The known edges have no cycle that the level forbids. */
+void hf_poly_decide(hf_graph_report *report, hf_result *r);
+
+/* An order of nodes to begin with. */
+typedef enum hf_poly_hint_kind {
+    HF_POLY_BY_TIMES,  /* starts by begin, commits by end */
+    HF_POLY_BY_END,    /* both by end */
+    HF_POLY_BY_BEGIN,  /* both by begin */
+    HF_POLY_BY_MIDDLE, /* both by the time in between */
+    HF_POLY_BY_FILE,
+    HF_POLY_HINT_COUNT
+} hf_poly_hint_kind;
+uint32_t *hf_poly_hint(const hf_poly *p, hf_poly_hint_kind kind);
+bool hf_poly_has_times(const hf_history *h);
+/* For levels weaker than snapshot isolation: the commits in an order that
+ * proves that, if it is found soon; else NULL.  Only orders are open. */
+hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r);
+
+#endif

@@ -1,0 +1,547 @@
+/* poly_engine.c: the stages of a check by choices.
+ *
+ * Each stage may end it; the later ones cost more.
+ *   1. A search from each of a few orders (times, the file), a few conflicts
+ *      each.  A history that a database made in some order like these is
+ *      accepted here.  For levels weaker than serializable a serial order is
+ *      looked for first: it has half the nodes.
+ *   2. Session order, where the level does not ask for it but there are
+ *      sessions: a database that keeps it leaves little open.  Only an order
+ *      that is found says something.
+ *   3. A walk to a serial order (poly_walk.c), as long as it comes nearer,
+ *      and a search from where it ends.  Blind writes without times and
+ *      sessions are accepted here.
+ *   4. Pairs that reachability decides (poly_prune.c), then searches in turn
+ *      with different settings, each longer than the one before, and the walk
+ *      in between, until there is an answer or the user's limit is reached.
+ */
+#include "check/poly.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "check/poly_walk.h"
+
+#define FIRST_CONFLICTS 200u
+#define GUESS_CONFLICTS 2000u
+#define PATIENCE 6u                  /* slices of a walk that come no nearer */
+#define COOL 1.2                     /* heat of a walk; ... */
+#define HOT 1.9                      /* where it is stuck */
+#define MOST_BYTES ((size_t)2 << 30) /* for reachability */
+
+typedef struct stages {
+    hf_graph_report *report;
+    hf_graph *g;
+    hf_result *r;
+    uint64_t conflicts; /* of all searches */
+    uint32_t searches, forced, pairs;
+    bool guessed_sessions, pruned;
+    hf_poly_walk *walk; /* NULL: not begun */
+} stages;
+
+/* ---- hints --------------------------------------------------------------- */
+
+bool hf_poly_has_times(const hf_history *h)
+{
+    return h->cert.commit_ts != NULL ||
+           (h->txn_begin != NULL && h->txn_end != NULL);
+}
+
+/* Twice the time, so that there is room for the middle. */
+static void times_of(const hf_history *h, hf_txn_id t, hf_poly_hint_kind kind,
+                     uint64_t *begin, uint64_t *end)
+{
+    if (kind == HF_POLY_BY_FILE) {
+        *begin = *end = t;
+        return;
+    }
+    if (h->cert.commit_ts) {
+        *end = h->cert.commit_ts[t];
+        *begin = h->cert.start_ts ? h->cert.start_ts[t] : *end;
+    } else {
+        *end = hf_txn_end_time(h, t);
+        *begin = hf_txn_begin_time(h, t);
+    }
+    if (kind == HF_POLY_BY_END)
+        *begin = *end;
+    else if (kind == HF_POLY_BY_BEGIN)
+        *end = *begin;
+    else if (kind == HF_POLY_BY_MIDDLE && *begin <= *end)
+        *begin = *end = *begin + (*end - *begin) / 2;
+}
+
+/* Nodes in between come where they are needed, so last. */
+uint32_t *hf_poly_hint(const hf_poly *p, hf_poly_hint_kind kind)
+{
+    const hf_history *h = p->g->h;
+    uint32_t n = hf_poly_n_nodes(p), at = 0;
+    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)n + 1);
+    uint32_t *hint = HF_NEW_ARRAY(uint32_t, (size_t)n + 1);
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        uint64_t begin, end;
+
+        times_of(h, t, kind, &begin, &end);
+        if (p->walk.form != HF_WALK_PLAIN)
+            s[at++] = (hf_sortable){begin, hf_poly_start(p, t)};
+        s[at++] = (hf_sortable){end, hf_poly_commit(p, t)};
+    }
+    hf_sort(s, at);
+    for (uint32_t i = 0; i < at; i++)
+        hint[i] = (uint32_t)s[i].value;
+    for (uint32_t i = at; i < n; i++)
+        hint[i] = i;
+    hf_free(s);
+    return hint;
+}
+
+/* ---- verdicts ------------------------------------------------------------ */
+
+static void set_valid(hf_poly *p, hf_result *r)
+{
+    const uint32_t *place = hf_order_place(p->order);
+    uint32_t n = hf_poly_n_nodes(p);
+    uint32_t *at = HF_NEW_ARRAY(uint32_t, (size_t)n + 1);
+    hf_witness *w = &r->witness;
+
+    for (uint32_t i = 0; i < n; i++)
+        at[place[i]] = i;
+    r->verdict = HF_VALID;
+    w->kind = p->walk.form == HF_WALK_PLAIN      ? HF_WITNESS_SERIAL
+              : p->walk.form == HF_WALK_SNAPSHOT ? HF_WITNESS_SNAPSHOT
+                                                 : HF_WITNESS_COMMIT;
+    w->order =
+        hf_arena_get(&r->arena, hf_array_size((size_t)n + 1, sizeof(uint32_t)));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = at[i];
+
+        if (node >= p->nodes.times ||
+            !p->g->happened[p->walk.form == HF_WALK_PLAIN ? node : node / 2])
+            continue;
+        if (p->walk.form != HF_WALK_PREFIX)
+            w->order[w->n_order++] = node;
+        else if (node & 1u)
+            w->order[w->n_order++] = node / 2;
+    }
+    hf_free(at);
+}
+
+static void set_unknown(stages *s)
+{
+    char text[500], pruned[120] = "", walked[120] = "";
+
+    if (s->pruned)
+        (void)snprintf(pruned, sizeof(pruned),
+                       ", %lu pairs decided by reachability",
+                       (unsigned long)s->forced);
+    if (s->walk)
+        (void)snprintf(walked, sizeof(walked),
+                       ", a walk of %llu steps with %lu reads broken at its "
+                       "end",
+                       (unsigned long long)s->walk->steps,
+                       (unsigned long)s->walk->n_bad);
+    (void)snprintf(
+        text, sizeof(text),
+        "no order was found and none excluded: %lu searches with %llu "
+        "conflicts%s%s%s; %s",
+        (unsigned long)s->searches, (unsigned long long)s->conflicts,
+        s->guessed_sessions ? ", session order tried as a guess" : "", walked,
+        pruned, hf_budget_reason(s->g->budget));
+    s->r->verdict = HF_UNKNOWN;
+    s->r->reason = hf_arena_text(&s->r->arena, text, strlen(text));
+}
+
+/* ---- searches ------------------------------------------------------------ */
+
+static void add_known(void *user, uint32_t from, uint32_t to)
+{
+    hf_order_known(user, from, to);
+}
+
+static void begin(hf_poly *p)
+{
+    hf_order_client client = hf_poly_client(p);
+
+    p->order = hf_order_new(hf_poly_n_nodes(p), &client);
+    hf_poly_known(p, add_known, p->order);
+}
+
+/* From this order; the hint is given away. */
+static hf_order_answer search_from(stages *s, hf_poly *p, uint32_t *hint,
+                                   uint64_t conflicts, uint32_t unit)
+{
+    uint64_t before = hf_order_conflicts(p->order);
+    hf_order_answer answer;
+
+    (void)hf_order_begin(p->order, hint);
+    hf_free(hint);
+    answer = hf_order_search(p->order, conflicts, unit, s->g->budget);
+    s->searches++;
+    s->conflicts += hf_order_conflicts(p->order) - before;
+    hf_budget_progress(s->g->budget, "conflicts", s->conflicts, 0);
+    if (hf_graph_spent(s->g))
+        return answer;
+    return answer;
+}
+
+static hf_order_answer search_by_hints(stages *s, hf_poly *p,
+                                       uint64_t conflicts)
+{
+    bool times = hf_poly_has_times(s->g->h);
+    hf_order_answer answer = HF_ORDER_LIMIT;
+
+    for (unsigned k = 0; k < HF_POLY_HINT_COUNT; k++) {
+        if ((k == HF_POLY_BY_FILE) == times ||
+            (k == HF_POLY_BY_TIMES && p->walk.form == HF_WALK_PLAIN))
+            continue;
+        answer = search_from(s, p, hf_poly_hint(p, (hf_poly_hint_kind)k),
+                             conflicts, 20);
+        if (answer != HF_ORDER_LIMIT || s->g->stopped)
+            break;
+    }
+    return answer;
+}
+
+static void deliver_proof(stages *s, hf_poly *p)
+{
+    hf_order_proof proof;
+
+    hf_order_proof_make(p->order, &proof);
+    (void)hf_poly_prove(p, &proof, s->report);
+    hf_order_proof_release(&proof);
+    hf_report_deliver(s->report, s->r);
+}
+
+/* ---- walks --------------------------------------------------------------- */
+
+/* Transactions by the middle of their times. */
+static hf_txn_id *by_middle(const hf_history *h)
+{
+    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)h->n_txns + 1);
+    hf_txn_id *order = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        uint64_t begin, end;
+
+        times_of(h, t, HF_POLY_BY_MIDDLE, &begin, &end);
+        s[t] = (hf_sortable){end, t};
+    }
+    hf_sort(s, h->n_txns);
+    for (uint32_t i = 0; i < h->n_txns; i++)
+        order[i] = (hf_txn_id)s[i].value;
+    hf_free(s);
+    return order;
+}
+
+/* False: it cannot. */
+static bool begin_walk(stages *s, unsigned mask)
+{
+    hf_txn_id *start;
+
+    if (s->walk)
+        return true;
+    start = hf_poly_has_times(s->g->h) ? by_middle(s->g->h) : NULL;
+    s->walk = hf_poly_walk_new(s->g, mask, start);
+    hf_free(start);
+    return s->walk != NULL;
+}
+
+/* Transactions as the walk has them, then all other nodes. */
+static uint32_t *walk_hint(const hf_poly_walk *w, const hf_poly *p)
+{
+    uint32_t n = hf_poly_n_nodes(p), at = 0;
+    uint32_t *hint = HF_NEW_ARRAY(uint32_t, (size_t)n + 1);
+    uint8_t *there = HF_NEW_ZEROED(uint8_t, (size_t)n + 1);
+
+    for (uint32_t i = 0; i < w->n; i++) {
+        uint32_t start = hf_poly_start(p, w->rank[i]);
+        uint32_t commit = hf_poly_commit(p, w->rank[i]);
+
+        hint[at++] = start;
+        if (commit != start)
+            hint[at++] = commit;
+        there[start] = there[commit] = 1;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!there[i])
+            hint[at++] = i;
+    hf_free(there);
+    return hint;
+}
+
+/* Walks as long as it comes nearer.  Where it is stuck a search may know
+ * better; if not, it walks on with more heat, and then with less again. */
+static hf_order_answer search_by_walk(stages *s, hf_poly *p)
+{
+    hf_order_answer answer = HF_ORDER_LIMIT;
+    uint32_t best = UINT32_MAX, stuck = 0;
+
+    if (s->g->stopped || !begin_walk(s, p->walk.mask))
+        return answer;
+    s->walk->heat = COOL;
+    while (answer == HF_ORDER_LIMIT && stuck < PATIENCE) {
+        bool there =
+            hf_poly_walk_run(s->walk, 10 * (uint64_t)s->walk->n + 1000);
+
+        if (s->g->stopped)
+            break;
+        stuck = s->walk->n_bad < best - best / 10 ? 0 : stuck + 1;
+        if (stuck == 0)
+            best = s->walk->n_bad;
+        if (!there && stuck % 2 == 0 && stuck > 0)
+            s->walk->heat = s->walk->heat > COOL ? COOL : HOT;
+        if (there || stuck == 2)
+            answer =
+                search_from(s, p, walk_hint(s->walk, p), FIRST_CONFLICTS, 20);
+        if (there)
+            break;
+    }
+    return answer;
+}
+
+/* ---- stages -------------------------------------------------------------- */
+
+static hf_walk_form form_of(const hf_level_info *level)
+{
+    if (level->shape == HF_SHAPE_SNAPSHOT)
+        return HF_WALK_SNAPSHOT;
+    return level->axiom & HF_AXIOM_PREFIX ? HF_WALK_PREFIX : HF_WALK_PLAIN;
+}
+
+static unsigned mask_of(const hf_level_info *level)
+{
+    return HF_WALK_W | HF_WALK_RW |
+           (level->shape == HF_SHAPE_ITEM ? 0 : HF_WALK_A) |
+           (level->session_order ? HF_WALK_SO : 0) |
+           (level->real_time ? HF_WALK_RT : 0);
+}
+
+/* A serial order, if one is found soon; or by walking. */
+static bool try_serial(stages *s, bool by_walk)
+{
+    hf_poly p;
+    bool found;
+
+    hf_poly_build(&p, s->g, mask_of(s->g->level), HF_WALK_PLAIN, NULL);
+    begin(&p);
+    found =
+        (by_walk ? search_by_walk(s, &p)
+                 : search_by_hints(s, &p, FIRST_CONFLICTS)) == HF_ORDER_FOUND;
+    if (found)
+        set_valid(&p, s->r);
+    hf_poly_release(&p);
+    return found;
+}
+
+/* Transactions of one session follow each other, though the level does not
+ * say so. */
+static hf_txn_id *link_sessions(const hf_graph *g)
+{
+    const hf_history *h = g->h;
+    hf_txn_id *prev = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
+    bool any = false;
+
+    memset(prev, 0xff, ((size_t)h->n_txns + 1) * sizeof(*prev));
+    for (hf_session_id i = 0; i < h->n_sessions; i++) {
+        hf_txn_id last = HF_NONE;
+
+        for (uint32_t k = h->session_first[i]; k < h->session_first[i + 1];
+             k++) {
+            hf_txn_id t = h->session_txns[k];
+
+            if (!g->happened[t])
+                continue;
+            any |= last != HF_NONE;
+            prev[t] = last;
+            last = t;
+        }
+    }
+    if (!any) {
+        hf_free(prev);
+        return NULL;
+    }
+    return prev;
+}
+
+static bool guess_sessions(stages *s, hf_walk_form form)
+{
+    hf_graph *g = s->g;
+    uint32_t *hint = NULL;
+    hf_poly p;
+    bool found = false;
+
+    if (g->session_prev)
+        return false;
+    g->session_prev = link_sessions(g);
+    if (!g->session_prev)
+        return false;
+    s->guessed_sessions = true;
+    hf_poly_build(&p, g, mask_of(g->level) | HF_WALK_SO, form, NULL);
+    if (hf_poly_prune(&p, MOST_BYTES, &hint) && hint) {
+        begin(&p);
+        found = search_from(s, &p, hint, GUESS_CONFLICTS, 20) == HF_ORDER_FOUND;
+        if (found)
+            set_valid(&p, s->r);
+    }
+    hf_poly_release(&p);
+    hf_free(g->session_prev);
+    g->session_prev = NULL;
+    return found;
+}
+
+/* The next order to begin with. */
+static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
+                           const uint32_t *balance)
+{
+    bool times = hf_poly_has_times(s->g->h);
+    size_t n = hf_poly_n_nodes(p);
+    uint32_t *hint;
+
+    if (turn % 4 == 2 && s->walk) {
+        s->walk->heat = turn % 8 == 2 ? HOT : COOL;
+        (void)hf_poly_walk_run(s->walk, (uint64_t)s->walk->n * (turn + 10));
+        return walk_hint(s->walk, p);
+    }
+    if (balance && turn % 2 == 0) {
+        hint = HF_NEW_ARRAY(uint32_t, n + 1);
+        memcpy(hint, balance, n * sizeof(*hint));
+        return hint;
+    }
+    return hf_poly_hint(p, !times              ? HF_POLY_BY_FILE
+                           : turn / 2 % 2 == 0 ? HF_POLY_BY_TIMES
+                                               : HF_POLY_BY_MIDDLE);
+}
+
+/* Until there is an answer. */
+static hf_order_answer search_in_turn(stages *s, hf_poly *p, uint32_t *balance)
+{
+    static const uint32_t units[] = {20, 100, 5, 20};
+    uint64_t conflicts = 500;
+    hf_order_answer answer = HF_ORDER_LIMIT;
+
+    for (uint32_t i = 0; answer == HF_ORDER_LIMIT && !s->g->stopped; i++) {
+        p->random = i % 4 == 3;
+        answer = search_from(s, p, next_hint(s, p, i, balance), conflicts,
+                             units[i % 4]);
+        if (i % 4 == 3)
+            conflicts *= 2;
+    }
+    return answer;
+}
+
+/* A search with pruning; `p` is built anew.  Its pairs may have been decided
+ * against it. */
+static hf_order_answer search_pruned(stages *s, hf_poly *p, hf_walk_form form,
+                                     bool to_the_end)
+{
+    uint32_t *balance = NULL;
+    hf_order_answer answer;
+
+    hf_poly_release(p);
+    hf_poly_build(p, s->g, mask_of(s->g->level), form, NULL);
+    s->pruned = hf_poly_prune(p, MOST_BYTES, &balance);
+    s->forced = (uint32_t)p->forced.n;
+    begin(p);
+    if (to_the_end) {
+        answer = search_in_turn(s, p, balance);
+        hf_free(balance);
+    } else {
+        answer = search_from(
+            s, p, balance ? balance : hf_poly_hint(p, HF_POLY_BY_FILE),
+            GUESS_CONFLICTS, 20);
+    }
+    return answer;
+}
+
+/* What does not come out of a few conflicts.  True: the result is set. */
+static bool decide_slowly(stages *s, hf_poly *p, hf_order_answer *answer)
+{
+    hf_walk_form form = p->walk.form;
+
+    if (guess_sessions(s, HF_WALK_PLAIN))
+        return true;
+    if (form == HF_WALK_PLAIN)
+        *answer = search_by_walk(s, p);
+    else if (try_serial(s, true) || guess_sessions(s, form))
+        return true;
+    if (*answer == HF_ORDER_LIMIT && !s->g->stopped)
+        *answer = search_pruned(s, p, form, true);
+    return false;
+}
+
+static void decide(stages *s)
+{
+    const hf_level_info *level = s->g->level;
+    hf_walk_form form = form_of(level);
+    hf_order_answer answer;
+    hf_poly p;
+    bool done = false;
+
+    if (form != HF_WALK_PLAIN && try_serial(s, false))
+        return;
+    hf_poly_build(&p, s->g, mask_of(level), form, NULL);
+    begin(&p);
+    answer = search_by_hints(s, &p, FIRST_CONFLICTS);
+    if (answer == HF_ORDER_LIMIT && !s->g->stopped)
+        done = decide_slowly(s, &p, &answer);
+    if (!done && answer == HF_ORDER_FOUND)
+        set_valid(&p, s->r);
+    else if (!done && answer == HF_ORDER_NONE)
+        deliver_proof(s, &p);
+    else if (!done)
+        set_unknown(s);
+    hf_poly_release(&p);
+}
+
+void hf_poly_decide(hf_graph_report *report, hf_result *r)
+{
+    stages s = {.report = report, .g = report->g, .r = r};
+
+    decide(&s);
+    hf_poly_walk_free(s.walk);
+}
+
+/* Transactions by their commits. */
+static hf_txn_id *commits_of(const hf_poly *p)
+{
+    const uint32_t *place = hf_order_place(p->order);
+    const hf_graph *g = p->g;
+    hf_txn_id *order = HF_NEW_ARRAY(hf_txn_id, (size_t)g->h->n_txns + 1);
+    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)g->h->n_txns + 1);
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < g->h->n_txns; t++)
+        if (g->happened[t])
+            s[n++] = (hf_sortable){place[hf_poly_commit(p, t)], t};
+    hf_sort(s, n);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = (hf_txn_id)s[i].value;
+    hf_free(s);
+    return order;
+}
+
+hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r)
+{
+    stages s = {.report = report, .g = report->g, .r = r};
+    hf_txn_id *order = NULL;
+
+    for (unsigned i = 0; i < 2 && !order && !s.g->stopped; i++) {
+        hf_walk_form form = i == 0 ? HF_WALK_PLAIN : HF_WALK_SNAPSHOT;
+        hf_order_answer answer;
+        hf_poly p;
+
+        hf_poly_build(&p, s.g, mask_of(s.g->level), form, NULL);
+        begin(&p);
+        answer = search_by_hints(&s, &p, FIRST_CONFLICTS);
+        if (answer == HF_ORDER_LIMIT && form == HF_WALK_PLAIN)
+            answer = search_by_walk(&s, &p);
+        if (answer == HF_ORDER_LIMIT && !s.g->stopped)
+            answer = search_pruned(&s, &p, form, false);
+        if (answer == HF_ORDER_FOUND)
+            order = commits_of(&p);
+        hf_poly_release(&p);
+    }
+    hf_poly_walk_free(s.walk);
+    return order;
+}

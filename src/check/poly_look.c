@@ -1,0 +1,289 @@
+/* poly_look.c: what an order breaks, and what to choose next.
+ *
+ * The atoms of a key, sorted by the places of their first writers, are in
+ * order if each two neighbours are: everybody who reads the last version of
+ * the one comes before the first writer of the other.  Then all are.  Only
+ * atoms of which a transaction moved, the dirty ones, are put in their place
+ * again and compared with their neighbours: a look at a key costs these, their
+ * readers, and one pass over the bytes that mark them.
+ *
+ * Neighbours that are not in order become a pair that is chosen, the way that
+ * moves less, or the way it was before.
+ */
+#include "check/poly.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+
+#define READERS_AT_ONCE 8u /* edges that a chosen pair brings at once */
+
+static void mark_dirty(hf_poly *p, uint32_t atom)
+{
+    const hf_graph *g = p->g;
+    uint32_t last = p->tail[atom], key;
+
+    if (p->dirty[atom] || g->ver_txn[last] == HF_NONE)
+        return;
+    p->dirty[atom] = 1;
+    key = p->key_index[g->h->op_key[g->ver_op[last]]];
+    if (p->n_dirty[key]++ == 0)
+        hf_vec_push(&p->queue, key);
+}
+
+void hf_poly_all_dirty(hf_poly *p)
+{
+    for (uint32_t i = p->atom_first[p->n_keys]; i-- > 0;)
+        mark_dirty(p, p->atoms[i]);
+}
+
+static void moved(void *user, uint32_t node)
+{
+    hf_poly *p = user;
+    hf_txn_id t;
+
+    if (node == HF_NO_TAG) {
+        hf_poly_all_dirty(p);
+        return;
+    }
+    if (node >= p->nodes.times)
+        return;
+    t = p->walk.form == HF_WALK_PLAIN ? node : node / 2;
+    for (uint32_t i = p->touch_first[t]; i < p->touch_first[t + 1]; i++)
+        mark_dirty(p, p->touched[i]);
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+uint32_t hf_poly_new_var(hf_poly *p, hf_poly_kind kind, uint32_t a, uint32_t b)
+{
+    hf_vec_push(&p->vars, (hf_poly_var){kind, a, b});
+    return hf_order_new_var(p->order);
+}
+
+hf_lit hf_poly_before(hf_poly *p, uint32_t a, uint32_t b)
+{
+    bool turned = a > b;
+    uint64_t name = turned ? (uint64_t)b << 32 | a : (uint64_t)a << 32 | b;
+    uint32_t var = hf_map_get(&p->pair_of, name);
+
+    if (var == UINT32_MAX) {
+        var = hf_poly_new_var(p, HF_POLY_PAIR, turned ? b : a, turned ? a : b);
+        hf_map_set(&p->pair_of, name, var);
+    }
+    return 2 * var + turned;
+}
+
+/* By how much the order breaks "a is before b"; 0: it does not. */
+static uint32_t displacement(const hf_poly *p, uint32_t a, uint32_t b)
+{
+    const hf_graph *g = p->g;
+    const uint32_t *place = hf_order_place(p->order);
+    uint32_t last = p->tail[a], worst = 0;
+    hf_txn_id w = g->ver_txn[last], t = g->ver_txn[b];
+    uint32_t at = place[hf_poly_commit(p, t)];
+
+    if (place[hf_poly_commit(p, w)] > place[hf_poly_entry(p, t)])
+        worst = place[hf_poly_commit(p, w)] - place[hf_poly_entry(p, t)];
+    for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1];
+         i++) {
+        hf_txn_id r = g->reader_txn[i];
+        uint32_t from = place[hf_poly_start(p, r)];
+
+        if (r != t && from > at && from - at > worst)
+            worst = from - at;
+    }
+    return worst;
+}
+
+/* The edges of a true pair; `all`, or those that the order breaks.  True if
+ * one was added, or a conflict met. */
+static bool add_edges(hf_poly *p, hf_lit lit, bool all)
+{
+    const hf_graph *g = p->g;
+    const uint32_t *place = hf_order_place(p->order);
+    hf_poly_var pair = p->vars.at[HF_LIT_VAR(lit)];
+    uint32_t a = lit & 1u ? pair.b : pair.a;
+    uint32_t b = lit & 1u ? pair.a : pair.b;
+    uint32_t last = p->tail[a], from, to;
+    hf_txn_id t = g->ver_txn[b];
+    bool added = false;
+
+    from = hf_poly_commit(p, g->ver_txn[last]);
+    to = hf_poly_entry(p, t);
+    if (all || place[from] > place[to]) {
+        if (!hf_order_edge(p->order, from, to, lit, &lit, 1))
+            return true;
+        added = true;
+    }
+    to = hf_poly_commit(p, t);
+    for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1];
+         i++) {
+        from = hf_poly_start(p, g->reader_txn[i]);
+        if (g->reader_txn[i] == t || (!all && place[from] < place[to]))
+            continue;
+        if (!hf_order_edge(p->order, from, to, lit, &lit, 1))
+            return true;
+        added = true;
+    }
+    return added;
+}
+
+static void taken(void *user, hf_order *o, hf_lit lit)
+{
+    hf_poly *p = user;
+    const hf_graph *g = p->g;
+    hf_poly_var pair = p->vars.at[HF_LIT_VAR(lit)];
+    uint32_t a = lit & 1u ? pair.b : pair.a, last = p->tail[a];
+    uint32_t readers = g->reader_first[last + 1] - g->reader_first[last];
+
+    (void)o;
+    (void)add_edges(p, lit, readers <= READERS_AT_ONCE);
+    mark_dirty(p, a);
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static uint32_t place_of(const hf_poly *p, const uint32_t *place, uint32_t atom)
+{
+    hf_txn_id t = p->g->ver_txn[atom];
+
+    return t == HF_NONE ? 0 : place[hf_poly_commit(p, t)] + 1;
+}
+
+static void sort_all(hf_poly *p, uint32_t *atoms, uint32_t n)
+{
+    const uint32_t *place = hf_order_place(p->order);
+    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)n + 1);
+
+    for (uint32_t i = 0; i < n; i++)
+        s[i] = (hf_sortable){place_of(p, place, atoms[i]), atoms[i]};
+    hf_sort(s, n);
+    for (uint32_t i = 0; i < n; i++)
+        atoms[i] = (uint32_t)s[i].value;
+    hf_free(s);
+}
+
+/* Where an atom at that place belongs among n sorted ones. */
+static uint32_t find_slot(const hf_poly *p, const uint32_t *atoms, uint32_t n,
+                          uint32_t at)
+{
+    const uint32_t *place = hf_order_place(p->order);
+    uint32_t low = 0, high = n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (place_of(p, place, atoms[middle]) < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The dirty ones are taken out and put where they belong; the others are in
+ * order. */
+static void sort_atoms(hf_poly *p, uint32_t *atoms, uint32_t n,
+                       uint32_t n_dirty)
+{
+    const uint32_t *place = hf_order_place(p->order);
+    uint32_t kept = 0, few[32], n_few = 0;
+
+    if (n_dirty > 32) {
+        sort_all(p, atoms, n);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (p->dirty[atoms[i]])
+            few[n_few++] = atoms[i];
+        else
+            atoms[kept++] = atoms[i];
+    }
+    for (uint32_t i = 0; i < n_few; i++) {
+        uint32_t slot = find_slot(p, atoms, kept, place_of(p, place, few[i]));
+
+        memmove(atoms + slot + 1, atoms + slot, (kept - slot) * sizeof(*atoms));
+        atoms[slot] = few[i];
+        kept++;
+    }
+}
+
+/* What to do about two neighbours; DONE: nothing. */
+static hf_order_next look_at_pair(hf_poly *p, uint32_t a, uint32_t b,
+                                  hf_lit *ret_lit)
+{
+    uint32_t there, back;
+    hf_lit lit, last;
+
+    if (p->g->ver_txn[a] == HF_NONE)
+        return HF_ORDER_DONE; /* known */
+    there = displacement(p, a, b);
+    if (there == 0)
+        return HF_ORDER_DONE;
+    lit = hf_poly_before(p, a, b);
+    if (hf_order_value(p->order, lit) == 1) {
+        (void)add_edges(p, lit, false);
+        return HF_ORDER_AGAIN;
+    }
+    last = hf_order_last(p->order, HF_LIT_VAR(lit));
+    back = displacement(p, b, a);
+    *ret_lit = last != HF_LIT_NONE ? last
+               : back < there      ? HF_LIT_NOT(lit)
+                                   : lit;
+    return HF_ORDER_DECIDE;
+}
+
+/* DONE: the key is in order. */
+static hf_order_next look_at_key(hf_poly *p, uint32_t key, hf_lit *ret_lit)
+{
+    uint32_t *atoms = p->atoms + p->atom_first[key];
+    uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
+    hf_order_next next = HF_ORDER_DONE;
+
+    sort_atoms(p, atoms, n, p->n_dirty[key]);
+    for (uint32_t i = 0; i + 1 < n && next == HF_ORDER_DONE; i++)
+        if (p->dirty[atoms[i]] || p->dirty[atoms[i + 1]])
+            next = look_at_pair(p, atoms[i], atoms[i + 1], ret_lit);
+    if (next != HF_ORDER_DONE)
+        return next;
+    for (uint32_t i = 0; i < n; i++)
+        p->dirty[atoms[i]] = 0;
+    p->n_dirty[key] = 0;
+    return HF_ORDER_DONE;
+}
+
+static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
+{
+    hf_poly *p = user;
+
+    (void)o;
+    while (p->queue.n > 0) {
+        size_t i = p->queue.n - 1;
+        uint32_t key;
+        hf_order_next next;
+
+        if (p->random) {
+            size_t j;
+
+            p->seed = hf_mix64(p->seed + 1);
+            j = (size_t)(p->seed % p->queue.n);
+            key = p->queue.at[j];
+            p->queue.at[j] = p->queue.at[i];
+            p->queue.at[i] = key;
+        }
+        key = p->queue.at[i];
+        next = look_at_key(p, key, ret_lit);
+        if (next != HF_ORDER_DONE)
+            return next;
+        /* nothing was added meanwhile, so it is still the last */
+        p->queue.n--;
+    }
+    return HF_ORDER_DONE;
+}
+
+hf_order_client hf_poly_client(hf_poly *p)
+{
+    return (hf_order_client){
+        .user = p, .look = look, .taken = taken, .moved = moved};
+}

@@ -1,0 +1,130 @@
+/* pred_clock.c: commit times, and the operations with a snapshot by time.
+ *
+ * Times are counted: the rank of a transaction is the place of its commit time
+ * among all of these, and versions have ticks, their places in the order of
+ * the ranks of their writers; so what a snapshot has of everything is the
+ * versions before one tick.
+ *
+ * O(T log T + V + P log T) for T transactions, V versions, P operations.
+ */
+#include "check/pred.h"
+
+#include <string.h>
+
+/* ---- ranks --------------------------------------------------------------- */
+
+static void make_ranks(hf_pred *p)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+    const uint64_t *commit = h->cert.commit_ts;
+    hf_sortable *all =
+        hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(*all)));
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (g->happened[t] && commit[t] != HF_TIME_NONE)
+            all[n++] = (hf_sortable){commit[t], t};
+    hf_sort(all, n);
+    p->rank = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
+    memset(p->rank, 0xff, ((size_t)h->n_txns + 1) * sizeof(uint32_t));
+    p->rank_time = HF_NEW_ARRAY(uint64_t, (size_t)n + 1);
+    p->shared_rank = HF_NEW_ZEROED(uint8_t, (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || all[i].key != all[i - 1].key)
+            p->rank_time[p->n_ranks++] = all[i].key;
+        else
+            p->shared_rank[p->n_ranks - 1] = 1;
+        p->rank[all[i].value] = p->n_ranks - 1;
+    }
+    hf_free(all);
+}
+
+/* How many ranks are at or before the time. */
+static uint32_t ranks_until(const hf_pred *p, uint64_t time)
+{
+    uint32_t low = 0, high = p->n_ranks;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (p->rank_time[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Versions by the commit times of their writers. */
+static void make_ticks(hf_pred *p)
+{
+    const hf_graph *g = p->g;
+    uint32_t *at;
+
+    p->rank_tick = HF_NEW_ZEROED(uint32_t, (size_t)p->n_ranks + 2);
+    p->tick_ver = HF_NEW_ARRAY(uint32_t, (size_t)g->n_versions + 1);
+    at = p->rank_tick + 1;
+    for (uint32_t v = 0; v < g->n_versions; v++)
+        if (g->ver_txn[v] != HF_NONE && p->rank[g->ver_txn[v]] != HF_NONE) {
+            at[p->rank[g->ver_txn[v]]]++;
+            p->n_ticks++;
+        }
+    for (uint32_t r = 0; r < p->n_ranks; r++)
+        at[r] += p->rank_tick[r];
+    /* from the back, so that ends become beginnings */
+    for (uint32_t v = g->n_versions; v-- > 0;)
+        if (g->ver_txn[v] != HF_NONE && p->rank[g->ver_txn[v]] != HF_NONE)
+            p->tick_ver[--at[p->rank[g->ver_txn[v]]]] = v;
+    memmove(p->rank_tick, at, p->n_ranks * sizeof(uint32_t));
+    p->rank_tick[p->n_ranks] = p->n_ticks;
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+/* A transaction is never in its own snapshot; where it is of the time of its
+ * own commit, that is the snapshot just before. */
+static uint64_t time_of(const hf_pred *p, hf_txn_id t, const hf_predicate *q)
+{
+    return q->snapshot_time - (q->snapshot_time > 0 &&
+                               p->g->h->cert.commit_ts[t] == q->snapshot_time);
+}
+
+static bool is_timed(const hf_pred *p, hf_txn_id t, const hf_predicate *q,
+                     uint32_t condition)
+{
+    const hf_pred_condition *c = &p->conditions.at[condition];
+    const uint64_t *commit = p->g->h->cert.commit_ts;
+
+    if (!p->chains || q->snapshot != HF_SNAPSHOT_TIME || !c->judged ||
+        c->odd.n > 0 || !p->tables.at[c->table].regular || !commit)
+        return false;
+    if (commit[t] == q->snapshot_time)
+        return commit[t] > 0 && !p->shared_rank[p->rank[t]];
+    return commit[t] > q->snapshot_time; /* or not known */
+}
+
+bool hf_pred_find_timed(hf_pred *p)
+{
+    bool any = false;
+
+    if (!p->chains || !p->g->h->cert.commit_ts)
+        return false;
+    make_ranks(p);
+    make_ticks(p);
+    for (size_t i = 0; i < p->ops.n; i++) {
+        hf_pred_op *o = &p->ops.at[i];
+
+        o->timed = is_timed(p, o->txn, &o->q, o->condition);
+        o->known = o->timed;
+        o->all = o->aggregate || !o->q.has_result_set;
+        o->time = time_of(p, o->txn, &o->q);
+        if (!o->timed)
+            continue;
+        o->ranks = ranks_until(p, o->time);
+        o->ticks = p->rank_tick[o->ranks];
+        p->conditions.at[o->condition].uses[o->all]++;
+        any = true;
+    }
+    return any;
+}

@@ -1,0 +1,259 @@
+/* proof_steps.c: the steps of a proof that rest on the history.
+ *
+ * CYCLE.  If every edge is there the world is not good: the cycle is of a
+ * kind that the level forbids (cycle_shape.c).  Each edge is looked at as in
+ * cycle.c, but what is not certain becomes a literal.  That those suffice: ww
+ * needs both ends to have happened, and the order.  wr needs them, and the
+ * source.  rw needs the ends and the source, and that the version read is
+ * before the one written; the writer of the version read has happened in
+ * every good world in which the reader has, since no level from
+ * read-committed up accepts an aborted read, and at read-uncommitted no cycle
+ * has such an edge.  It installed that version, since only last writes of
+ * transactions that did not abort are possible sources.
+ *
+ * SOURCES.  In a good world a read has one of its possible sources (sources.h)
+ * or its transaction did not happen.
+ *
+ * HAPPENED.  For the same reason the writer has.
+ *
+ * Cost: the operations of the witness, each with a search in the keys that a
+ * transaction writes, and for SOURCES the writers of the value.
+ */
+#include "verify/proof.h"
+
+/* `literal` is taken for granted: the clause says that it is not so. */
+static void assume(hf_proof *p, uint32_t literal)
+{
+    if (literal != HF_NONE)
+        hf_vec_push(&p->literals, literal ^ 1);
+}
+
+static bool check_ww(hf_proof *p, const hf_edge *e, uint32_t *ret_before)
+{
+    hf_verifier *v = p->v;
+    uint32_t a = hf_facts_slot(&v->facts, e->from, e->key);
+    uint32_t b = hf_facts_slot(&v->facts, e->to, e->key);
+
+    if (!hf_writes_key(v->h, e->from_op, e->key) ||
+        !hf_writes_key(v->h, e->to_op, e->key))
+        return hf_refuse_edge(v, e, "its operations do not both write it");
+    *ret_before = hf_fact_before(p, a, b);
+    if (hf_elements_show(p->c, e))
+        (void)hf_fact_before_known(p, a, b);
+    return true;
+}
+
+/* The version that the edge's read is taken to return: HF_CHOSEN_ONLY where
+ * there is no choice.  As an item; conditions are certain or nothing. */
+static bool check_read(hf_proof *p, const hf_edge *e, hf_txn_id t, hf_op_id op,
+                       uint32_t chosen, hf_txn_id *ret_source,
+                       uint32_t *ret_from)
+{
+    hf_verifier *v = p->v;
+    hf_choice choice;
+
+    if (!hf_reads_matter_to(v, t))
+        return hf_refuse_edge(v, e, "reads prove nothing at this level");
+    *ret_from = HF_NONE;
+    if (hf_op_has_predicate(hf_op_kind_of(v->h, op)))
+        return (hf_certain_source(p->c, t, op, e->key, ret_source) &&
+                (chosen == HF_CHOSEN_ONLY ||
+                 chosen == *ret_source + 1)) || /* NONE + 1 is ONLY */
+               hf_refuse_edge(v, e,
+                              "it is not certain which version the "
+                              "condition looked at");
+    if (v->h->op_key[op] != e->key ||
+        !hf_choice_of(v, p->sources, t, op, &choice))
+        return hf_refuse_edge(v, e, "it has no read of another's version");
+    if (chosen == HF_CHOSEN_ONLY)
+        return hf_choice_only(t, &choice, ret_source) ||
+               hf_refuse_edge(v, e, "its read may come from several writes");
+    *ret_source = chosen == HF_CHOSEN_INITIAL ? HF_NONE : chosen - 1;
+    if (!hf_choice_has(v, t, op, &choice, *ret_source))
+        return hf_refuse_edge(v, e, "its read does not come from there");
+    if (choice.n > 1)
+        *ret_from = hf_fact_from(p, t, op, &choice, *ret_source);
+    return true;
+}
+
+static bool check_wr(hf_proof *p, const hf_edge *e, uint32_t chosen,
+                     uint32_t *ret_from)
+{
+    hf_verifier *v = p->v;
+    hf_txn_id source;
+
+    if (!hf_writes_key(v->h, e->from_op, e->key))
+        return hf_refuse_edge(v, e, "its first operation does not write it");
+    if (chosen == HF_CHOSEN_ONLY &&
+        !hf_op_has_predicate(hf_op_kind_of(v->h, e->to_op)))
+        chosen = HF_CHOSEN(e->from); /* what the edge says */
+    if (!check_read(p, e, e->to, e->to_op, chosen, &source, ret_from))
+        return false;
+    if (source != e->from)
+        return hf_refuse_edge(v, e, "its read is taken from another");
+    if (hf_op_written(v->h, e->from_op) != hf_version_read(v, e->to_op, e->key))
+        return hf_refuse_edge(v, e, "what is written is not what is read");
+    return true;
+}
+
+static bool check_rw(hf_proof *p, const hf_edge *e, uint32_t chosen,
+                     uint32_t *ret_before, uint32_t *ret_from)
+{
+    hf_verifier *v = p->v;
+    uint32_t a, b = hf_facts_slot(&v->facts, e->to, e->key);
+    hf_txn_id source;
+
+    if (!hf_writes_key(v->h, e->to_op, e->key))
+        return hf_refuse_edge(v, e, "its second operation does not write it");
+    if (!check_read(p, e, e->from, e->from_op, chosen, &source, ret_from))
+        return false;
+    if (source == HF_NONE)
+        return true; /* the initial version is before all others */
+    if (source == e->to)
+        return hf_refuse_edge(v, e, "that is the version read");
+    a = hf_facts_slot(&v->facts, source, e->key);
+    *ret_before = hf_fact_before(p, a, b);
+    if (!hf_is_missing_in_list(v, e->from_op, e->key, e->to))
+        return true;
+    if (*ret_from == HF_NONE && p->c->happened[e->from]) {
+        (void)hf_fact_before_known(p, a, b);
+    } else { /* if it happened, and read that */
+        *ret_before = HF_NONE;
+        p->is_short[p->at] = true;
+    }
+    return true;
+}
+
+static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
+{
+    const hf_edge *e = &cycle->edges[i];
+    hf_verifier *v = p->v;
+    size_t at = (size_t)(e - v->w->edges);
+    uint32_t chosen = v->w->chosen ? v->w->chosen[at] : HF_CHOSEN_ONLY;
+    uint32_t before = HF_NONE, from = HF_NONE;
+    bool fine = true;
+
+    if (v->h->txn_outcome[e->from] == HF_ABORTED)
+        return hf_refuse_edge(v, e, "its first transaction was aborted");
+    assume(p, hf_fact_happened(p, e->from));
+    if (e->kind == HF_EDGE_SO || e->kind == HF_EDGE_RT)
+        return hf_check_order_edge(v, e);
+    if (!hf_edge_ops_are_theirs(v, e))
+        return false;
+    if (e->kind == HF_EDGE_WW)
+        fine = check_ww(p, e, &before);
+    else if (e->kind == HF_EDGE_WR)
+        fine = check_wr(p, e, chosen, &from);
+    else if (e->kind == HF_EDGE_RW)
+        fine = check_rw(p, e, chosen, &before, &from);
+    else
+        fine = hf_check_predicate_edge(p->c, cycle, e);
+    assume(p, before);
+    assume(p, from);
+    p->edge_before[at] = before;
+    p->edge_from[at] = from;
+    return fine;
+}
+
+static bool read_cycle(hf_proof *p, const hf_step *step)
+{
+    hf_verifier *v = p->v;
+    hf_cycle cycle = {v->w->edges + step->first, step->n};
+    hf_cycle_shape shape;
+
+    if (!hf_cycle_closes(v, &cycle))
+        return false;
+    shape = hf_cycle_shape_of(&cycle);
+    if (!hf_level_forbids_cycle(v, &cycle, &shape))
+        return hf_refuse(v, "%s%s a cycle of these edges",
+                         v->w->mixed ? "their levels" : v->info->name,
+                         v->w->mixed ? " allow" : " allows");
+    for (uint32_t i = 0; i < cycle.n; i++)
+        if (!check_edge(p, &cycle, i))
+            return false;
+    return true;
+}
+
+/* The transaction of a read whose possible sources are known. */
+static bool find_choice(hf_proof *p, hf_op_id op, hf_txn_id *ret_t,
+                        hf_choice *ret)
+{
+    hf_verifier *v = p->v;
+
+    *ret_t = hf_op_txn(v->h, op);
+    if (!hf_reads_matter_to(v, *ret_t))
+        return hf_refuse(v, "reads prove nothing at this level");
+    if (v->h->txn_outcome[*ret_t] == HF_ABORTED)
+        return hf_refuse(v, "the transaction of operation %u was aborted",
+                         (unsigned)op);
+    return (v->h->op_key[op] != HF_NONE &&
+            hf_choice_of(v, p->sources, *ret_t, op, ret)) ||
+           hf_refuse(v, "operation %u is no read of another's version",
+                     (unsigned)op);
+}
+
+static bool read_sources(hf_proof *p, const hf_step *step)
+{
+    hf_choice choice;
+    hf_txn_id t;
+
+    if (!find_choice(p, step->op, &t, &choice))
+        return false;
+    assume(p, hf_fact_happened(p, t));
+    if (choice.initial)
+        hf_vec_push(&p->literals,
+                    hf_fact_from(p, t, step->op, &choice, HF_NONE));
+    for (uint32_t i = 0; i < choice.n_at; i++)
+        if (choice.at[i] != t)
+            hf_vec_push(&p->literals,
+                        hf_fact_from(p, t, step->op, &choice, choice.at[i]));
+    return true;
+}
+
+static bool read_happened(hf_proof *p, const hf_step *step)
+{
+    hf_choice choice;
+    uint32_t literal;
+    hf_txn_id t;
+
+    if (!find_choice(p, step->op, &t, &choice))
+        return false;
+    if (step->writer == HF_NONE ||
+        !hf_choice_has(p->v, t, step->op, &choice, step->writer))
+        return hf_refuse(p->v, "operation %u does not read from %s",
+                         (unsigned)step->op,
+                         hf_label_txn(p->v->h, step->writer).text);
+    literal = hf_fact_happened(p, step->writer);
+    if (literal == HF_NONE)
+        return hf_refuse(p->v, "%s was committed",
+                         hf_label_txn(p->v->h, step->writer).text);
+    assume(p, hf_fact_happened(p, t));
+    assume(p, hf_fact_from(p, t, step->op, &choice, step->writer));
+    hf_vec_push(&p->literals, literal);
+    return true;
+}
+
+bool hf_proof_read_steps(hf_proof *p)
+{
+    const hf_witness *w = p->v->w;
+
+    for (uint32_t i = 0; i < w->n_steps; i++) {
+        const hf_step *step = &w->steps[i];
+        bool fine = true;
+
+        p->at = i;
+        p->first[i] = p->literals.n;
+        if (step->kind == HF_STEP_CYCLE)
+            fine = read_cycle(p, step);
+        else if (step->kind == HF_STEP_SOURCES)
+            fine = read_sources(p, step);
+        else if (step->kind == HF_STEP_HAPPENED)
+            fine = read_happened(p, step);
+        if (!fine)
+            return hf_refuse_in_step(p->v, i);
+        if (hf_out_of_budget(p->v))
+            return false;
+    }
+    p->first[w->n_steps] = p->literals.n;
+    return true;
+}

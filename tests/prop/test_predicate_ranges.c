@@ -1,0 +1,451 @@
+/* test_predicate_ranges.c: many different ranges of one column.
+ *
+ *     test_predicate_ranges [HISTORIES [SEED]]
+ *
+ * The engine "certificate" has chains of changes that wide ranges of a column
+ * share, and totals by a tree (check/pred_chains.c, check/pred_sums.c), which
+ * it uses where chains for each range would be more work.  Histories small
+ * enough for the reference get there by asking a few rows very often: predicate
+ * reads and aggregates over ranges, nearly each of them spelt in a way of its
+ * own, all with snapshots by time.  Transactions run one after the other, on a
+ * snapshot, or with a new snapshot for each statement; some results are wrong.
+ *
+ * At every level the engine agrees with the reference, and verify accepts its
+ * witnesses.  How many histories make the engine share is counted by the rule
+ * it goes by; too few are a failure.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agreement.h"
+#include "base/rng.h"
+#include "formats/format.h"
+#include "history/builder.h"
+#include "history/certificate.h"
+
+#define KEYS 5
+#define TXNS 7
+#define OPS 9
+#define VALUES 10 /* of column a: 0 .. */
+#define RANGES 3
+#define MAX_SHOWN 3
+
+typedef enum mode { SERIAL, SNAPSHOT, STATEMENT, MODES } mode;
+
+typedef struct row {
+    bool there;
+    int a, b;          /* no two versions have the same b */
+    hf_value_id value; /* of the version */
+} row;
+
+typedef struct range {
+    int low, high; /* both included */
+} range;
+
+typedef struct condition {
+    char text[80];
+    range ranges[RANGES];
+    int n;
+} condition;
+
+/* What the engine's rule goes by. */
+typedef struct question {
+    condition c;
+    bool all;
+} question;
+
+typedef struct world {
+    hf_rng *r;
+    hf_builder *b;
+    hf_key_id key[KEYS];
+    row state[TXNS + 1][KEYS]; /* after so many commits */
+    mode mode;
+    int next_b, wrong; /* the operation whose result is wrong; -1 */
+    int n_ops, n_versions;
+    bool values[VALUES];
+    question asked[TXNS * OPS];
+    int n_asked;
+    int made[VALUES]; /* versions with the value */
+} world;
+
+typedef struct run {
+    const hf_engine *engine, *reference;
+    hf_sql_cache *cache;
+    hf_out json;
+    long passed, failed, shared, histories;
+    long verdicts[HF_VERDICT_COUNT];
+    int shown;
+} run;
+
+/* ---- conditions ---------------------------------------------------------- */
+
+static int below(world *w, int n)
+{
+    return (int)hf_rng_below(w->r, (uint32_t)n);
+}
+
+/* An end that is beyond all values, spelt in one of many ways. */
+static int beyond(world *w, bool above)
+{
+    return above ? VALUES + below(w, 500) : -1 - below(w, 500);
+}
+
+static condition one_end(world *w)
+{
+    bool above = hf_rng_chance(w->r, 50);
+    int at = hf_rng_chance(w->r, 40) ? below(w, VALUES) : beyond(w, !above);
+    condition c = {.n = 1};
+
+    c.ranges[0] = above ? (range){at, 10000} : (range){-10000, at};
+    switch (below(w, 3)) {
+    case 0:
+        (void)snprintf(c.text, sizeof(c.text), "a %s %d",
+                       above ? ">=" : "<=", at);
+        break;
+    case 1:
+        (void)snprintf(c.text, sizeof(c.text), "a %s %d", above ? ">" : "<",
+                       above ? at - 1 : at + 1);
+        break;
+    default:
+        (void)snprintf(c.text, sizeof(c.text), "NOT (a %s %d)",
+                       above ? "<" : ">", at);
+    }
+    return c;
+}
+
+static condition two_ends(world *w)
+{
+    int low = below(w, VALUES), high = low + below(w, VALUES - low);
+    condition c = {.n = 1};
+
+    if (hf_rng_chance(w->r, 60))
+        low = beyond(w, false);
+    if (hf_rng_chance(w->r, 30))
+        high = beyond(w, true);
+    c.ranges[0] = (range){low, high};
+    (void)snprintf(c.text, sizeof(c.text),
+                   hf_rng_chance(w->r, 50) ? "a BETWEEN %d AND %d"
+                                           : "a >= %d AND a <= %d",
+                   low, high);
+    return c;
+}
+
+/* Several ranges with gaps between them. */
+static condition with_gaps(world *w)
+{
+    int x = below(w, VALUES), y = x + 2 + below(w, 4);
+    condition c = {.n = 2};
+
+    if (hf_rng_chance(w->r, 30)) {
+        c.ranges[0] = (range){-10000, x - 1};
+        c.ranges[1] = (range){x + 1, 10000};
+        (void)snprintf(c.text, sizeof(c.text), "a <> %d", x);
+    } else if (hf_rng_chance(w->r, 50)) {
+        c.ranges[0] = (range){-10000, x};
+        c.ranges[1] = (range){y, 10000};
+        (void)snprintf(c.text, sizeof(c.text), "a <= %d OR a >= %d", x, y);
+    } else {
+        int z = beyond(w, true);
+
+        c.n = 3;
+        c.ranges[0] = (range){x, x};
+        c.ranges[1] = (range){y, y};
+        c.ranges[2] = (range){z, z};
+        (void)snprintf(c.text, sizeof(c.text), "a IN (%d, %d, %d)", z, x, y);
+    }
+    return c;
+}
+
+static condition random_condition(world *w)
+{
+    int pick = below(w, 10);
+
+    return pick < 5 ? one_end(w) : pick < 8 ? two_ends(w) : with_gaps(w);
+}
+
+static bool holds(const condition *c, const row *r)
+{
+    for (int i = 0; r->there && i < c->n; i++)
+        if (r->a >= c->ranges[i].low && r->a <= c->ranges[i].high)
+            return true;
+    return false;
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+static hf_scalar text_of(const char *text)
+{
+    return (hf_scalar){HF_TEXT, 0, text, strlen(text)};
+}
+
+static row new_row(world *w, int key, bool there)
+{
+    row r = {.there = there};
+    char text[64];
+    int n;
+
+    w->n_versions++;
+    r.value = hf_builder_nil(w->b, w->key[key]);
+    if (!there)
+        return r;
+    r.a = below(w, VALUES);
+    r.b = w->next_b++;
+    w->values[r.a] = true;
+    w->made[r.a]++;
+    n = snprintf(text, sizeof(text), "{\"a\":%d,\"b\":%d}", r.a, r.b);
+    r.value = hf_builder_value(w->b, w->key[key],
+                               (hf_scalar){HF_ROW, 0, text, (size_t)n});
+    return r;
+}
+
+static void note_question(world *w, const condition *c, bool all)
+{
+    w->asked[w->n_asked++] = (question){*c, all};
+}
+
+static void read_rows(world *w, hf_txn_id t, const row *view,
+                      hf_predicate_in *p, const condition *c)
+{
+    hf_version_ref rows[KEYS];
+    int n = 0;
+
+    for (int k = 0; k < KEYS; k++)
+        if (holds(c, &view[k]))
+            rows[n++] = (hf_version_ref){view[k].value, HF_NONE};
+    if (w->n_ops == w->wrong && n > 0)
+        n--;
+    p->has_result_set = !hf_rng_chance(w->r, 8);
+    p->results = rows;
+    p->n_results = p->has_result_set ? (uint32_t)n : 0;
+    note_question(w, c, !p->has_result_set);
+    (void)hf_builder_predicate(w->b, t, HF_OP_PREDICATE_READ, p);
+}
+
+static void add_up(world *w, hf_txn_id t, const row *view, hf_predicate_in *p,
+                   const condition *c)
+{
+    static const hf_op_kind kinds[] = {HF_OP_MIN, HF_OP_MAX, HF_OP_SUM,
+                                       HF_OP_COUNT_ROWS};
+    int pick = below(w, 4), count = 0, least = 0, most = 0, sum = 0;
+    bool by_a = hf_rng_chance(w->r, 50);
+    hf_scalar column = text_of(by_a ? "a" : "b");
+
+    for (int k = 0; k < KEYS; k++) {
+        int v = by_a ? view[k].a : view[k].b;
+
+        if (!holds(c, &view[k]))
+            continue;
+        least = count == 0 || v < least ? v : least;
+        most = count == 0 || v > most ? v : most;
+        sum += v;
+        count++;
+    }
+    p->columns = &column;
+    p->n_columns = pick < 3 || hf_rng_chance(w->r, 50);
+    p->has_result_set = !hf_rng_chance(w->r, 8);
+    p->result.type = count > 0 || pick == 3 ? HF_INT : HF_NIL;
+    p->result.number = pick == 0   ? least
+                       : pick == 1 ? most
+                       : pick == 2 ? sum
+                                   : count;
+    p->result.number += w->n_ops == w->wrong;
+    if (!p->has_result_set || p->result.type == HF_NIL)
+        p->result = (hf_scalar){.type = HF_NIL};
+    note_question(w, c, true);
+    (void)hf_builder_predicate(w->b, t, kinds[pick], p);
+}
+
+static void ask(world *w, hf_txn_id t, int commits, const row *view)
+{
+    condition c = random_condition(w);
+    hf_predicate_in p = {
+        .table = text_of("t"),
+        .condition = text_of(c.text),
+        .snapshot = {.type = HF_INT, .number = 10 * commits + 5}};
+
+    if (hf_rng_chance(w->r, 65))
+        read_rows(w, t, view, &p, &c);
+    else
+        add_up(w, t, view, &p, &c);
+}
+
+/* ---- histories ----------------------------------------------------------- */
+
+/* The transaction that commits as number i. */
+static void run_txn(world *w, int i)
+{
+    hf_txn_id t = hf_builder_txn(w->b, hf_builder_session_fresh(w->b));
+    int start = w->mode == SERIAL ? i : i - below(w, i < 3 ? i + 1 : 4);
+    bool wrote[KEYS] = {false};
+    row own[KEYS];
+    int n = 3 + below(w, OPS - 3);
+
+    memcpy(w->state[i + 1], w->state[i], sizeof(w->state[i]));
+    hf_builder_timestamps(w->b, t, 10 * (uint64_t)start + 5,
+                          10 * ((uint64_t)i + 1));
+    for (int j = 0; j < n; j++, w->n_ops++) {
+        int commits =
+            w->mode == STATEMENT ? start + below(w, i - start + 1) : start;
+        int k = below(w, KEYS);
+        row view[KEYS];
+
+        for (int v = 0; v < KEYS; v++)
+            view[v] = wrote[v] ? own[v] : w->state[commits][v];
+        if (hf_rng_chance(w->r, 22)) {
+            own[k] = new_row(w, k, !hf_rng_chance(w->r, 20));
+            if (wrote[k])
+                w->n_versions--;
+            wrote[k] = true;
+            (void)hf_builder_op(w->b, t,
+                                own[k].there ? HF_OP_WRITE : HF_OP_DELETE,
+                                w->key[k], own[k].value);
+        } else if (hf_rng_chance(w->r, 10)) {
+            (void)hf_builder_op(w->b, t, HF_OP_READ, w->key[k], view[k].value);
+        } else {
+            ask(w, t, commits, view);
+        }
+    }
+    for (int k = 0; k < KEYS; k++)
+        if (wrote[k]) {
+            w->state[i + 1][k] = own[k];
+            hf_builder_order(w->b, w->key[k], t);
+        }
+}
+
+static hf_history *random_world(world *w, uint64_t seed, hf_rng *r,
+                                hf_error *err)
+{
+    hf_history *h = NULL;
+    hf_string_id table;
+    int n;
+
+    hf_rng_seed(r, seed);
+    *w = (world){.r = r, .b = hf_builder_new(), .wrong = -1};
+    w->mode = (mode)below(w, MODES);
+    n = 3 + below(w, TXNS - 2);
+    if (hf_rng_chance(r, 20))
+        w->wrong = below(w, 6 * n);
+    table = hf_builder_string(w->b, "t", 1);
+    for (int k = 0; k < KEYS; k++) {
+        w->key[k] = hf_builder_key_row(
+            w->b, table, (hf_scalar){.type = HF_INT, .number = k});
+        w->state[0][k] = new_row(w, k, hf_rng_chance(r, 75));
+        if (w->state[0][k].there)
+            hf_builder_initial(w->b, w->key[k], w->state[0][k].value);
+    }
+    for (int i = 0; i < n; i++)
+        run_txn(w, i);
+    return hf_builder_finish(w->b, &h, err) == HF_OK ? h : NULL;
+}
+
+/* Would chains for each range be more work than a tree? */
+static bool is_shared(const world *w)
+{
+    int matches = 0, uses = 0, numbers = 0, depth = 1;
+
+    for (int v = 0; v < VALUES; v++)
+        numbers += w->values[v];
+    for (int n = numbers; n >>= 1;)
+        depth++;
+    for (int i = 0; i < w->n_asked; i++) {
+        const question *q = &w->asked[i];
+        bool again = false;
+
+        for (int k = 0; k < i; k++)
+            again |= w->asked[k].all == q->all &&
+                     strcmp(w->asked[k].c.text, q->c.text) == 0;
+        for (int k = 0; k < q->c.n; k++) {
+            bool any = false;
+
+            for (int v = 0; v < VALUES; v++)
+                if (v >= q->c.ranges[k].low && v <= q->c.ranges[k].high) {
+                    any |= w->values[v];
+                    matches += again ? 0 : w->made[v];
+                }
+            uses += any;
+        }
+    }
+    return matches > (w->n_versions + uses) * depth;
+}
+
+/* ---- judging ------------------------------------------------------------- */
+
+static void show(run *r, const hf_history *h, uint64_t seed, hf_level level,
+                 agreement a, const hf_error *why)
+{
+    hf_error err;
+
+    r->failed++;
+    if (r->shown++ >= MAX_SHOWN)
+        return;
+    printf("seed %" PRIu64 ", %s: %s: %s\n%.*s\n", seed,
+           hf_level_get(level)->name, agreement_name(a), why->text,
+           (int)r->json.n, r->json.at);
+    (void)fflush(stdout);
+    if (hf_save_history(h, "/dev/stdout", hf_format_find(HF_STR("jsonl")),
+                        &err) != HF_OK)
+        printf("not printed: %s\n", err.text);
+}
+
+static void try_history(run *r, uint64_t seed)
+{
+    world w;
+    hf_rng rng;
+    hf_error err = {.text = ""};
+    hf_history *h = random_world(&w, seed, &rng, &err);
+
+    if (!h || hf_certificate_check(h, &err) != HF_OK) {
+        printf("seed %" PRIu64 ": not built: %s\n", seed, err.text);
+        r->failed++;
+        hf_history_free(h);
+        return;
+    }
+    r->histories++;
+    r->shared += is_shared(&w);
+    for (int i = 0; i < HF_LEVEL_COUNT; i++) {
+        agreement_case c = {.engine = r->engine,
+                            .reference = r->reference,
+                            .cache = r->cache,
+                            .level = (hf_level)i};
+        agreement_answers answers;
+        agreement a = agree_level(h, &c, &r->json, &answers, &err);
+
+        r->verdicts[answers.engine]++;
+        if (a == AGREE)
+            r->passed++;
+        else
+            show(r, h, seed, (hf_level)i, a, &err);
+    }
+    hf_history_free(h);
+}
+
+int main(int argc, char **argv)
+{
+    long n = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    run r = {.engine = hf_engine_find(HF_STR("certificate")),
+             .reference = hf_engine_find(HF_STR("brute"))};
+
+    hf_out_init_memory(&r.json);
+    r.cache = hf_sql_cache_new(HF_SQL_ANY);
+    for (long i = 0; i < n; i++)
+        try_history(&r, seed + (uint64_t)i);
+    printf("%ld histories, in %ld ranges share chains; %ld times valid, %ld "
+           "times invalid, %ld times unknown\n",
+           r.histories, r.shared, r.verdicts[HF_VALID], r.verdicts[HF_INVALID],
+           r.verdicts[HF_UNKNOWN]);
+    if (4 * r.shared < r.histories || 5 * r.shared > 4 * r.histories) {
+        printf("ranges share chains in too few or too many histories\n");
+        r.failed++;
+    }
+    if (r.verdicts[HF_VALID] < n || r.verdicts[HF_INVALID] < n) {
+        printf("some verdict is too rare\n");
+        r.failed++;
+    }
+    printf("%ld passed, %ld failed\n", r.passed, r.failed);
+    hf_sql_cache_free(r.cache);
+    hf_out_release(&r.json);
+    return r.failed ? 1 : 0;
+}

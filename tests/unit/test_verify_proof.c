@@ -1,0 +1,624 @@
+/* Proofs by cycles and resolution against a history, and what is wrong with
+ * those that were tampered with. */
+#include "verify_ask.h"
+
+#include "base/rng.h"
+#include "check/check.h"
+#include "report/report.h"
+#include "verify/view.h"
+
+#define PROOF(steps) "\"kind\":\"proof\",\"steps\":[" steps "]"
+#define CASE(edges) "{\"cycle\":[" edges "]}"
+#define RESOLVE(numbers) "{\"resolve\":[" numbers "]}"
+#define FROM(kind, from, to, key, from_op, to_op, source)                      \
+    "{\"kind\":\"" kind "\",\"from\":" #from ",\"to\":" #to ",\"key\":\"" key  \
+    "\",\"from_op\":" #from_op ",\"to_op\":" #to_op ",\"source\":" source "}"
+#define AND ","
+
+/* The levels at which the reference finds the history invalid accept, all
+ * others refuse; the proof says nothing about those in `silent`. */
+static void proves(const hf_history *h, const char *proof, const char *silent)
+{
+    const hf_engine *brute = hf_engine_find(HF_STR("brute"));
+    unsigned accepted = 0;
+
+    for (unsigned l = 0; l < HF_LEVEL_COUNT; l++) {
+        const char *name = hf_level_get((hf_level)l)->short_name;
+        char padded[16];
+        hf_result *r = NULL;
+        hf_error err;
+        answer a = ask_invalid(h, name, proof);
+
+        snprintf(padded, sizeof(padded), " %s ", name);
+        assert_int_equal(brute->check(h, (hf_level)l, NULL, NULL, &r, &err),
+                         HF_OK);
+        if (a == ACCEPTED && r->verdict != HF_INVALID)
+            fail_msg("accepted at %s, where it is valid", name);
+        if (a != ACCEPTED && r->verdict == HF_INVALID &&
+            !strstr(silent, padded))
+            fail_msg("refused at %s: %s", name, proof);
+        accepted += a == ACCEPTED;
+        hf_result_free(r);
+    }
+    assert_true(accepted > 0);
+}
+
+/* ---- forced edges -------------------------------------------------------- */
+
+/* T3 sees T1 by y and not its x, so T1's x is before T2's; T4 the other way
+ * around. */
+static const char forced[] =
+    "{\"session\":1,\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+    "{\"session\":2,\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]]}\n"
+    "{\"session\":3,\"ops\":[[\"r\",\"y\",1],[\"r\",\"x\",2]]}\n"
+    "{\"session\":4,\"ops\":[[\"r\",\"y\",2],[\"r\",\"x\",1]]}\n";
+
+/* if T2 -> T1 on x then T3 read x too old */
+#define T1_FIRST                                                               \
+    CASE(EDGE("rw", 2, 0, "x", 5, 0) AND EDGE("wr", 0, 2, "y", 1, 4))
+#define T2_FIRST                                                               \
+    CASE(EDGE("rw", 3, 1, "x", 7, 2) AND EDGE("wr", 1, 3, "y", 3, 6))
+#define WRITES CASE(EDGE("ww", 0, 1, "x", 0, 2) AND EDGE("ww", 1, 0, "x", 2, 0))
+#define WRITES_X_Y                                                             \
+    CASE(EDGE("ww", 0, 1, "x", 0, 2) AND EDGE("ww", 1, 0, "y", 3, 1))
+
+static void forced_edges_contradict(void **state)
+{
+    hf_history *h = history(forced);
+
+    (void)state;
+    /* two units are enough: before(x, T1, T2) and before(x, T2, T1) */
+    proves(h, PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,1")), "");
+    hf_history_free(h);
+}
+
+static void tampered_proofs_are_refused(void **state)
+{
+    static const char *const wrong[] = {
+        /* no contradiction */
+        PROOF(T1_FIRST),
+        PROOF(T1_FIRST AND T2_FIRST),
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0")),
+        /* nothing to resolve on, or nothing at all */
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,0")),
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("")),
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,1,0")),
+        PROOF(""),
+        /* a cycle that is open, of one edge, twice around */
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 5, 0))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 5, 0) AND EDGE("wr", 1, 3, "y", 3, 6))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 5, 0) AND EDGE("wr", 0, 2, "y", 1, 4)
+                       AND EDGE("rw", 2, 0, "x", 5, 0)
+                           AND EDGE("wr", 0, 2, "y", 1, 4))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        /* operations of others, of another key, of the wrong kind */
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 7, 0) AND EDGE("wr", 0, 2, "y", 1, 4))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 4, 0) AND EDGE("wr", 0, 2, "y", 1, 4))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 5, 0) AND EDGE("wr", 0, 2, "y", 4, 1))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        PROOF(CASE(EDGE("rw", 2, 0, "y", 5, 0) AND EDGE("wr", 0, 2, "y", 1, 4))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        /* an edge that is not there: T3 did not read from T2 by y */
+        PROOF(CASE(EDGE("rw", 2, 1, "x", 5, 2) AND EDGE("wr", 1, 2, "y", 3, 4))
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        /* the way back by session order, which they do not share */
+        PROOF(CASE(EDGE("rw", 2, 0, "x", 5, 0) AND
+                   "{\"kind\":\"so\",\"from\":0,\"to\":2}")
+                  AND T2_FIRST AND RESOLVE("0,1")),
+        /* a source that it is not */
+        PROOF(CASE(FROM("rw", 2, 0, "x", 5, 0, "\"initial\"") AND EDGE(
+            "wr", 0, 2, "y", 1, 4)) AND T2_FIRST AND RESOLVE("0,1")),
+        PROOF(CASE(FROM("rw", 2, 0, "x", 5, 0, "0") AND EDGE(
+            "wr", 0, 2, "y", 1, 4)) AND T2_FIRST AND RESOLVE("0,1")),
+        /* two facts at once */
+        PROOF(WRITES AND WRITES AND RESOLVE("0,1")),
+        /* steps about what is not so */
+        PROOF("{\"happened\":5,\"writer\":1}" AND T1_FIRST AND T2_FIRST AND
+                  RESOLVE("1,2")),
+        PROOF("{\"happened\":5,\"writer\":0}" AND T1_FIRST AND T2_FIRST AND
+                  RESOLVE("1,2")),
+        PROOF("{\"sources\":0}" AND T1_FIRST AND T2_FIRST AND RESOLVE("1,2")),
+    };
+    static const char *const bad[] = {
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,2")), /* itself */
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,7")),
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,-1")),
+        PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,1.5")),
+        PROOF("{\"sources\":8}"),
+        PROOF("{\"happened\":0,\"writer\":4}"),
+        PROOF("{}"),
+        PROOF("{\"sources\":0,\"resolve\":[]}"),
+        PROOF("7"),
+        PROOF(CASE("{\"kind\":\"ww\"}")),
+        PROOF(CASE(FROM("rw", 2, 0, "x", 5, 0, "4"))),
+        PROOF(CASE(FROM("rw", 2, 0, "x", 5, 0, "\"final\""))),
+        PROOF(T1_FIRST AND "{\"resolve\":[0,[1]]}"),
+        "\"kind\":\"proof\"",
+        "\"kind\":\"proof\",\"steps\":{}",
+    };
+    hf_history *h = history(forced);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (ask_invalid(h, "SER", wrong[i]) != REFUSED)
+            fail_msg("not refused: %s", wrong[i]);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (ask_invalid(h, "SER", bad[i]) != BAD)
+            fail_msg("not bad: %s", bad[i]);
+    /* it proves nothing else */
+    assert_int_equal(
+        ask_valid(h, "SER", PROOF(T1_FIRST AND T2_FIRST AND RESOLVE("0,1"))),
+        REFUSED);
+    hf_history_free(h);
+}
+
+/* ---- cases --------------------------------------------------------------- */
+
+/* Blind writes of x by T1, T2.  Whoever wrote last, T3 or T4 is in a circle
+ * with it. */
+static void one_pair_both_ways(void **state)
+{
+    hf_history *h =
+        history("{\"ops\":[[\"r\",\"a\",null],[\"w\",\"x\",1],[\"w\",\"b\",1]]"
+                "}\n"
+                "{\"ops\":[[\"r\",\"b\",null],[\"w\",\"x\",2],[\"w\",\"a\",1]]"
+                "}\n");
+    /* T1 reads a before T2 writes it, and the reverse for b: either order of
+     * x closes a circle with one of the two anti-dependencies */
+    const char *proof = PROOF(
+        CASE(EDGE("ww", 0, 1, "x", 1, 4) AND EDGE("rw", 1, 0, "b", 3, 2))
+            AND CASE(EDGE("ww", 1, 0, "x", 4, 1)
+                         AND EDGE("rw", 0, 1, "a", 0, 5)) AND RESOLVE("0,1"));
+
+    (void)state;
+    proves(h, proof, "");
+    assert_int_equal(ask_invalid(h, "SER", proof), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "SI", proof), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "PSI", proof), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "CC", proof), REFUSED);
+    hf_history_free(h);
+}
+
+/* Two pairs, four cases; a lemma of two facts is used twice. */
+static void clauses_of_two_facts(void **state)
+{
+    hf_history *h = history(
+        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1],[\"r\",\"a\",null]]}\n"
+        "{\"ops\":[[\"w\",\"x\",2],[\"w\",\"z\",2],[\"w\",\"a\",1]]}\n"
+        "{\"ops\":[[\"w\",\"y\",3],[\"w\",\"z\",3],[\"r\",\"a\",1]]}\n");
+    /* T1 -rw a-> T2 -wr a-> T3: so x: T1 first, z: T2 first, y: T1 first;
+     * that is an order, so nothing of this is a contradiction */
+    const char *none = PROOF(
+        CASE(EDGE("ww", 1, 0, "x", 3, 0) AND EDGE("rw", 0, 1, "a", 2, 5))
+            AND CASE(EDGE("ww", 2, 0, "y", 6, 1) AND EDGE("rw", 0, 1, "a", 2, 5)
+                         AND EDGE("ww", 1, 2, "z", 4, 7)) AND RESOLVE("0,1"));
+
+    (void)state;
+    assert_int_equal(ask_invalid(h, "SER", none), REFUSED);
+    hf_history_free(h);
+}
+
+/* ---- chains of updates --------------------------------------------------- */
+
+/* T2 and T3 updated T1's x one after the other; T4 wrote x blindly, and must
+ * be before T1 by what T5 saw and after T3 by what T6 saw. */
+static const char chain[] =
+    "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+    "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2]]}\n"
+    "{\"ops\":[[\"r\",\"x\",2],[\"w\",\"x\",3],[\"w\",\"z\",3]]}\n"
+    "{\"ops\":[[\"w\",\"x\",4],[\"r\",\"y\",null],[\"r\",\"z\",3]]}\n";
+
+static void versions_of_a_chain_are_one(void **state)
+{
+    hf_history *h = history(chain);
+    /* T4 before T1 (it missed y), so before the chain; and after T3 (it read
+     * z), so after the chain: facts about different versions */
+    const char *proof = PROOF(
+        CASE(EDGE("ww", 0, 3, "x", 0, 7) AND EDGE("rw", 3, 0, "y", 8, 1))
+            AND CASE(EDGE("ww", 3, 2, "x", 7, 5)
+                         AND EDGE("wr", 2, 3, "z", 6, 9)) AND RESOLVE("0,1"));
+
+    (void)state;
+    proves(h, proof, " RA CC PC ");
+    hf_history_free(h);
+}
+
+/* Inside a chain the order is known; where lost updates are allowed it is
+ * only that of neighbours. */
+static void order_inside_a_chain_is_known(void **state)
+{
+    hf_history *h =
+        history("{\"ops\":[[\"w\",\"x\",1],[\"r\",\"q\",null]]}\n"
+                "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2]]}\n"
+                "{\"ops\":[[\"r\",\"x\",2],[\"w\",\"x\",3],[\"w\",\"q\",1]]}\n"
+                "{\"ops\":[[\"r\",\"q\",1],[\"r\",\"x\",1]]}\n");
+    const char *proof = PROOF(
+        CASE(EDGE("rw", 3, 2, "x", 8, 5) AND EDGE("wr", 2, 3, "q", 6, 7)));
+
+    (void)state;
+    assert_int_equal(ask_invalid(h, "SER", proof), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "PSI", proof), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "CC", proof), REFUSED);
+    hf_history_free(h);
+}
+
+/* T2 updated T1's x, whose list lacks T3's element: T1 is before T3, so T2
+ * is, which nobody saw. */
+static void known_by_another_of_the_chain(void **state)
+{
+    hf_history *h = history(
+        "{\"ops\":[[\"append\",\"x\",1],[\"append\",\"y\",1]]}\n"
+        "{\"ops\":[[\"append\",\"y\",2],[\"r\",\"x\",[1]],[\"append\",\"x\","
+        "2]]}\n"
+        "{\"ops\":[[\"r\",\"z\",[]],[\"append\",\"x\",3],[\"append\",\"y\","
+        "3]]}\n"
+        "{\"ops\":[[\"append\",\"z\",1]]}\n"
+        "{\"ops\":[[\"r\",\"z\",[1]],[\"r\",\"y\",[1]]]}\n");
+    const char *proof = PROOF(CASE(
+        EDGE("ww", 1, 2, "x", 4, 6) AND EDGE("rw", 2, 3, "z", 5, 8)
+            AND EDGE("wr", 3, 4, "z", 8, 9) AND EDGE("rw", 4, 1, "y", 10, 2)));
+
+    (void)state;
+    proves(h, proof, "");
+    assert_int_equal(ask_invalid(h, "SI", proof), ACCEPTED);
+    hf_history_free(h);
+}
+
+/* Two updated one version: nobody's place is settled by that. */
+static void lost_updates_make_no_chain(void **state)
+{
+    hf_history *h = history("{\"ops\":[[\"w\",\"x\",1]]}\n"
+                            "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2]]}\n"
+                            "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",3]]}\n");
+
+    (void)state;
+    proves(
+        h,
+        PROOF(CASE(EDGE("rw", 1, 2, "x", 1, 4) AND EDGE("ww", 2, 1, "x", 4, 2))
+                  AND CASE(EDGE("rw", 2, 1, "x", 3, 2) AND EDGE(
+                      "ww", 1, 2, "x", 2, 4)) AND RESOLVE("0,1")),
+        "");
+    hf_history_free(h);
+}
+
+/* ---- sources ------------------------------------------------------------- */
+
+/* Value 7 of x was written twice; from either writer T3's read of x is too
+ * old, or its read of y. */
+static const char twice[] =
+    "{\"ops\":[[\"w\",\"x\",7],[\"w\",\"y\",1]]}\n"
+    "{\"ops\":[[\"w\",\"x\",7],[\"w\",\"z\",1]]}\n"
+    "{\"ops\":[[\"r\",\"x\",7],[\"r\",\"y\",null],[\"r\",\"z\",null]]}\n";
+
+#define FROM_T1                                                                \
+    CASE(FROM("wr", 0, 2, "x", 0, 4, "0") AND EDGE("rw", 2, 0, "y", 5, 1))
+#define FROM_T2                                                                \
+    CASE(FROM("wr", 1, 2, "x", 2, 4, "1") AND EDGE("rw", 2, 1, "z", 6, 3))
+
+static void a_read_has_one_of_its_sources(void **state)
+{
+    hf_history *h = history(twice);
+
+    (void)state;
+    proves(
+        h,
+        PROOF("{\"sources\":4}" AND FROM_T1 AND FROM_T2 AND RESOLVE("0,1,2")),
+        "");
+    /* without the one or the other it is not */
+    assert_int_equal(
+        ask_invalid(h, "SER",
+                    PROOF("{\"sources\":4}" AND FROM_T1 AND RESOLVE("0,1"))),
+        REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FROM_T1)), REFUSED);
+    /* an anti-dependency must say from where */
+    assert_int_equal(
+        ask_invalid(h, "SER",
+                    PROOF(CASE(EDGE("rw", 2, 0, "x", 4, 0)
+                                   AND EDGE("ww", 0, 2, "x", 0, 4)))),
+        REFUSED);
+    hf_history_free(h);
+}
+
+static void repeated_reads_are_one_where_they_must(void **state)
+{
+    hf_history *h = history(
+        "{\"ops\":[[\"w\",\"x\",7],[\"w\",\"y\",1]]}\n"
+        "{\"ops\":[[\"w\",\"x\",7],[\"w\",\"z\",1]]}\n"
+        "{\"ops\":[[\"r\",\"x\",7],[\"r\",\"x\",7],[\"r\",\"y\",null],[\"r\","
+        "\"z\",null]]}\n");
+    /* the one is taken from T1, the other from T2 */
+    const char *proof = PROOF("{\"sources\":4}" AND CASE(
+        FROM("wr", 0, 2, "x", 0, 5, "0") AND EDGE("rw", 2, 0, "y", 6, 1))
+                                  AND CASE(FROM("wr", 1, 2, "x", 2, 4, "1")
+                                               AND EDGE("rw", 2, 1, "z", 7, 3))
+                                      AND RESOLVE("0,1,2"));
+
+    (void)state;
+    assert_int_equal(ask_invalid(h, "SER", proof), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "PSI", proof), ACCEPTED);
+    /* no INT: two reads */
+    assert_int_equal(ask_invalid(h, "CV", proof), REFUSED);
+    assert_int_equal(ask_invalid(h, "RR", proof), REFUSED);
+    hf_history_free(h);
+}
+
+/* ---- outcomes ------------------------------------------------------------ */
+
+/* It is not known whether T1 and T2 happened, but T4 read from one of them;
+ * both are read by T3 in part. */
+static const char maybe[] =
+    "{\"ops\":[[\"w\",\"x\",7],[\"w\",\"y\",1]],\"outcome\":\"unknown\"}\n"
+    "{\"ops\":[[\"w\",\"x\",7],[\"w\",\"y\",2]],\"outcome\":\"unknown\"}\n"
+    "{\"ops\":[[\"r\",\"x\",7],[\"r\",\"y\",null]]}\n";
+
+static void whoever_was_read_from_happened(void **state)
+{
+    hf_history *h = history(maybe);
+    /* the writer is an end of the circle: it need not have happened, unless
+     * it was read from */
+    const char *steps =
+        "{\"sources\":4},{\"happened\":4,\"writer\":0},{\"happened\":4,"
+        "\"writer\":1}," CASE(FROM("wr", 0, 2, "x", 0, 4, "0") AND EDGE(
+            "rw", 2, 0, "y", 5, 1)) "," CASE(FROM("wr", 1, 2, "x", 2, 4, "1")
+                                                 AND EDGE("rw", 2, 1, "y", 5,
+                                                          3)) ",";
+    char proof[2048];
+
+    (void)state;
+    snprintf(proof, sizeof(proof),
+             "\"kind\":\"proof\",\"steps\":[%s{\"resolve\":[3,1]},{\"resolve\":"
+             "[4,2]},{\"resolve\":[0,5,6]}]",
+             steps);
+    proves(h, proof, "");
+    /* left out: they need not have happened */
+    snprintf(proof, sizeof(proof),
+             "\"kind\":\"proof\",\"steps\":[%s{\"resolve\":[0,3,4]}]", steps);
+    assert_int_equal(ask_invalid(h, "SER", proof), REFUSED);
+    hf_history_free(h);
+}
+
+/* It need not have been read from, so it need not have happened. */
+static void not_read_from_need_not_have_happened(void **state)
+{
+    hf_history *h = history(
+        "{\"session\":1,\"ops\":[[\"w\",\"x\",7],[\"w\",\"y\",1]],"
+        "\"outcome\":\"unknown\"}\n"
+        "{\"session\":2,\"ops\":[[\"w\",\"x\",7]]}\n"
+        "{\"session\":1,\"ops\":[[\"r\",\"x\",7],[\"r\",\"y\",null]]}\n");
+    const char *steps = "{\"happened\":3,\"writer\":0}," CASE(EDGE(
+        "rw", 2, 0, "y", 4, 1) AND "{\"kind\":\"so\",\"from\":0,\"to\":2}");
+    char proof[1024];
+
+    (void)state;
+    snprintf(proof, sizeof(proof),
+             "\"kind\":\"proof\",\"steps\":[%s,{\"resolve\":[0,1]}]", steps);
+    assert_int_equal(ask_invalid(h, "SERs", proof), REFUSED);
+    hf_history_free(h);
+}
+
+static void what_did_not_happen_makes_no_edge(void **state)
+{
+    /* T1 need not have happened; aborted T2 did not */
+    hf_history *h = history(
+        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]],\"outcome\":\"unknown\"}\n"
+        "{\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]],\"outcome\":\"aborted\"}\n"
+        "{\"ops\":[[\"w\",\"x\",3],[\"r\",\"y\",null]]}\n");
+
+    (void)state;
+    assert_int_equal(
+        ask_invalid(h, "SER",
+                    PROOF(CASE(EDGE("ww", 0, 2, "x", 0, 4)
+                                   AND EDGE("rw", 2, 0, "y", 5, 1))
+                              AND CASE(EDGE("ww", 2, 0, "x", 4, 0) AND EDGE(
+                                  "ww", 0, 2, "x", 0, 4)) AND RESOLVE("0,1"))),
+        REFUSED);
+    assert_int_equal(
+        ask_invalid(h, "SER",
+                    PROOF(CASE(EDGE("ww", 1, 2, "x", 2, 4)
+                                   AND EDGE("rw", 2, 1, "y", 5, 3)))),
+        REFUSED);
+    hf_history_free(h);
+}
+
+/* ---- what is known ------------------------------------------------------- */
+
+static void known_facts_may_be_mentioned(void **state)
+{
+    hf_history *h =
+        history("{\"session\":1,\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+                "{\"session\":2,\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",2]]}\n"
+                "{\"order\":[\"x\",[1,2]]}\n{\"order\":[\"y\",[2,1]]}\n");
+
+    (void)state;
+    /* both edges are certain: the clause is empty at once */
+    assert_int_equal(ask_invalid(h, "SER", PROOF(WRITES_X_Y)), ACCEPTED);
+    /* one who does not know the order of x splits it into cases */
+    assert_int_equal(
+        ask_invalid(
+            h, "SER",
+            PROOF(WRITES_X_Y AND CASE(EDGE("ww", 1, 0, "x", 2, 0) AND EDGE(
+                "ww", 0, 1, "x", 0, 2)) AND RESOLVE("0,1"))),
+        ACCEPTED);
+    hf_history_free(h);
+}
+
+static void assumptions_order_versions(void **state)
+{
+    hf_history *h = history(forced);
+
+    (void)state;
+    /* nothing is assumed that helps */
+    assert_int_equal(
+        ask_invalid(h, "SER",
+                    "\"rests\":[\"per-key-sequential\"]," PROOF(T1_FIRST)),
+        REFUSED);
+    hf_history_free(h);
+}
+
+/* ---- as JSON ------------------------------------------------------------- */
+
+static void proofs_survive_being_written(void **state)
+{
+    static const char text[] =
+        "{\"type\":\"witness\",\"schema\":1,\"verdict\":\"invalid\","
+        "\"level\":\"serializable\"," PROOF(
+            "{\"sources\":4}" AND FROM_T1 AND FROM_T2 AND
+            "{\"happened\":4,\"writer\":0}" AND RESOLVE("0,1,2")) "}";
+    hf_history *h = history(twice);
+    hf_arena arena;
+    hf_claim claim;
+    hf_error err;
+    hf_json j;
+    hf_out out;
+
+    (void)state;
+    hf_arena_init(&arena);
+    assert_int_equal(hf_claim_read(h, text, strlen(text), &arena, &claim, &err),
+                     HF_OK);
+    assert_int_equal(claim.witness.n_steps, 5);
+    assert_int_equal(claim.witness.n_edges, 4);
+    assert_int_equal(claim.witness.chosen[0], HF_CHOSEN(0));
+    assert_int_equal(claim.witness.chosen[1], HF_CHOSEN_ONLY);
+    assert_int_equal(claim.witness.steps[3].writer, 0);
+    assert_int_equal(claim.witness.used[2], 2);
+    assert_int_equal(claim.witness.anomaly, HF_NO_ORDER);
+    hf_out_init_memory(&out);
+    hf_json_init(&j, &out);
+    hf_witness_write(h, claim.level, claim.verdict, &claim.witness, &j);
+    hf_out_char(&out, '\0');
+    assert_string_equal(out.at, text);
+    hf_out_release(&out);
+    hf_arena_release(&arena);
+    hf_history_free(h);
+}
+
+/* Claims that were not read from JSON may have any numbers. */
+static void numbers_must_be_in_range(void **state)
+{
+    hf_history *h = history(forced);
+    hf_edge edges[4] = {{HF_EDGE_RW, 2, 0, 0, 5, 0},
+                        {HF_EDGE_WR, 0, 2, 1, 1, 4},
+                        {HF_EDGE_RW, 3, 1, 0, 7, 2},
+                        {HF_EDGE_WR, 1, 3, 1, 3, 6}};
+    hf_step steps[3] = {{HF_STEP_CYCLE, 0, 2, HF_NONE, HF_NONE},
+                        {HF_STEP_CYCLE, 2, 2, HF_NONE, HF_NONE},
+                        {HF_STEP_RESOLVE, 0, 2, HF_NONE, HF_NONE}};
+    uint32_t used[2] = {0, 1}, chosen[4] = {0};
+    hf_claim right = {HF_INVALID,
+                      HF_SERIALIZABLE,
+                      {.kind = HF_WITNESS_PROOF,
+                       .anomaly = HF_NO_ORDER,
+                       .n_edges = 4,
+                       .edges = edges,
+                       .n_steps = 3,
+                       .steps = steps,
+                       .n_used = 2,
+                       .used = used,
+                       .chosen = chosen}};
+    struct {
+        uint32_t *at, value;
+    } changes[] = {
+        {&steps[0].first, 1},       {&steps[1].first, 0},
+        {&steps[1].n, 3},           {&steps[1].n, UINT32_MAX},
+        {&steps[1].n, 1},           {&steps[2].n, 3},
+        {&steps[2].first, 1},       {&used[1], 2},
+        {&used[1], UINT32_MAX},     {&chosen[0], 5},
+        {&edges[1].to_op, HF_NONE}, {&edges[1].key, HF_NONE},
+        {&edges[0].from, 4},        {&steps[2].n, 0},
+    };
+    hf_verify_session *session = hf_verify_open(h);
+    hf_verification v;
+    hf_claim named = right;
+    hf_error err;
+
+    (void)state;
+    assert_int_equal(hf_verify_claim_in(session, &right, NULL, &v, &err),
+                     HF_OK);
+    assert_true(v.accepted);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        uint32_t before = *changes[i].at;
+
+        *changes[i].at = changes[i].value;
+        assert_int_equal(hf_verify_claim_in(session, &right, NULL, &v, &err),
+                         HF_OK);
+        if (v.accepted)
+            fail_msg("change %zu accepted", i);
+        *changes[i].at = before;
+    }
+    named.witness.anomaly = HF_G0;
+    assert_int_equal(hf_verify_claim_in(session, &named, NULL, &v, &err),
+                     HF_OK);
+    assert_false(v.accepted);
+    hf_verify_close(session);
+    hf_history_free(h);
+}
+
+/* Whatever the text, the answer is one; and it is never that this history is
+ * invalid at a level where it is not. */
+static void hostile_texts_do_no_harm(void **state)
+{
+    static const char text[] =
+        "{\"verdict\":\"invalid\",\"level\":\"RC\"," PROOF(
+            "{\"sources\":4}" AND FROM_T1 AND FROM_T2 AND
+            "{\"happened\":4,\"writer\":0}" AND RESOLVE("0,1,2")) "}";
+    static const char bytes[] = "0123456789,:[]{}\"-nrwsxyz";
+    hf_history *h = history(twice);
+    unsigned read = 0;
+    hf_rng rng;
+
+    (void)state;
+    hf_rng_seed(&rng, 7);
+    for (int i = 0; i < 20000; i++) {
+        char copy[sizeof(text)];
+        hf_verification v = {.accepted = false};
+        uint32_t changes = 1 + hf_rng_below(&rng, 3);
+        hf_arena arena;
+        hf_claim claim;
+        hf_error err;
+
+        memcpy(copy, text, sizeof(text));
+        while (changes-- > 0)
+            copy[hf_rng_below(&rng, sizeof(text) - 1)] =
+                bytes[hf_rng_below(&rng, sizeof(bytes) - 1)];
+        hf_arena_init(&arena);
+        if (hf_claim_read(h, copy, sizeof(text) - 1, &arena, &claim, &err) ==
+                HF_OK &&
+            claim.level == HF_READ_COMMITTED &&
+            hf_verify_claim(h, &claim, NULL, &v, &err) == HF_OK)
+            read++;
+        assert_false(v.accepted);
+        hf_arena_release(&arena);
+    }
+    assert_true(read > 1000);
+    hf_history_free(h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forced_edges_contradict),
+        cmocka_unit_test(tampered_proofs_are_refused),
+        cmocka_unit_test(one_pair_both_ways),
+        cmocka_unit_test(clauses_of_two_facts),
+        cmocka_unit_test(versions_of_a_chain_are_one),
+        cmocka_unit_test(order_inside_a_chain_is_known),
+        cmocka_unit_test(known_by_another_of_the_chain),
+        cmocka_unit_test(lost_updates_make_no_chain),
+        cmocka_unit_test(a_read_has_one_of_its_sources),
+        cmocka_unit_test(repeated_reads_are_one_where_they_must),
+        cmocka_unit_test(whoever_was_read_from_happened),
+        cmocka_unit_test(not_read_from_need_not_have_happened),
+        cmocka_unit_test(what_did_not_happen_makes_no_edge),
+        cmocka_unit_test(known_facts_may_be_mentioned),
+        cmocka_unit_test(assumptions_order_versions),
+        cmocka_unit_test(proofs_survive_being_written),
+        cmocka_unit_test(numbers_must_be_in_range),
+        cmocka_unit_test(hostile_texts_do_no_harm),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
