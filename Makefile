@@ -55,7 +55,8 @@ compare-elle: deps all
 
 compare-corpora: deps all
 	@$(BUILD)/tests/corpus_verdicts $(or $(DIR),../shared/corpora) \
-	    tests/data/corpora-remarks.tsv $(ENGINE)
+	    tests/data/corpora-remarks.tsv $(or $(ENGINE),auto) \
+	    $(or $(SECONDS),30)
 
 docs: all
 	@scripts/generate-docs $(PROGRAM)

@@ -1,6 +1,6 @@
 /* corpus_verdicts.c: every published history with a known verdict, judged.
  *
- *     corpus_verdicts DIR REMARKS [ENGINE]
+ *     corpus_verdicts DIR REMARKS [ENGINE [SECONDS]]
  *
  * DIR/INDEX.tsv (see corpora.c) says of each history what its source published
  * and, in the columns c_RC .. c_SSER, what a separate checker computed.  Each
@@ -9,9 +9,10 @@
  * operations on one register is strict serializability.  What Elle said is
  * compared by elle_verdicts.c and left out here, but for the computed columns.
  *
- * ENGINE is one of ours; without it the choice is as in `holdfast check`.
- * Every witness is re-checked by verify/.  An answer that is not the verdict
- * (unknown is none) is a failure, unless a line of REMARKS explains it:
+ * ENGINE is one of ours; without it, and for "auto", the choice is as in
+ * `holdfast check`.  SECONDS limits one check.  Every witness is re-checked by
+ * verify/.  An answer that is not the verdict (unknown is none) is a failure,
+ * unless a line of REMARKS explains it:
  *
  *   path      of the history, relative to DIR; a prefix, if it ends with '*'
  *   level     ours, or '*'
@@ -36,7 +37,7 @@
 #include "history/history.h"
 #include "verify/verify.h"
 
-#define SECONDS_EACH 30.0 /* of one check */
+#define SECONDS_EACH 30.0 /* of one check, unless said */
 #define SLOW 5.0          /* seconds; a check that takes longer gets a line */
 #define VERIFIED 3        /* findings re-checked besides the witness */
 #define MAX_FOLDERS 32
@@ -55,6 +56,7 @@ typedef struct folder {
 typedef struct comparison {
     const char *directory;
     const hf_engine *engine;
+    double limit; /* seconds of one check */
     HF_VEC(remark) remarks;
     folder folders[MAX_FOLDERS];
     unsigned n_folders;
@@ -168,7 +170,7 @@ static bool is_accepted(const hf_history *h, const hf_result *r,
 static bool judge(comparison *c, const hf_history *h, hf_level level,
                   hf_verdict *ret, char *text, size_t size)
 {
-    hf_budget budget = {.seconds = SECONDS_EACH};
+    hf_budget budget = {.seconds = c->limit};
     hf_result *r = NULL;
     hf_error err;
     bool good;
@@ -433,12 +435,15 @@ int main(int argc, char **argv)
     char path[4096];
     bool good;
 
-    if (argc < 3 || argc > 4 || strlen(argv[1]) > sizeof(path) - 16) {
-        fprintf(stderr, "usage: corpus_verdicts DIR REMARKS [ENGINE]\n");
+    if (argc < 3 || argc > 5 || strlen(argv[1]) > sizeof(path) - 16) {
+        fprintf(stderr,
+                "usage: corpus_verdicts DIR REMARKS [ENGINE [SECONDS]]\n");
         return 2;
     }
     c.directory = argv[1];
-    if (argc > 3 && !(c.engine = hf_engine_find(hf_str_of(argv[3])))) {
+    c.limit = argc > 4 ? strtod(argv[4], NULL) : SECONDS_EACH;
+    if (argc > 3 && strcmp(argv[3], "auto") != 0 &&
+        !(c.engine = hf_engine_find(hf_str_of(argv[3])))) {
         fprintf(stderr, "corpus_verdicts: no engine \"%s\"\n", argv[3]);
         return 2;
     }

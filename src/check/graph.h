@@ -102,6 +102,7 @@ typedef struct hf_pred hf_pred;
 typedef struct hf_graph_world {
     const uint8_t *happened; /* per transaction */
     const uint32_t *source;  /* per operation: HF_CHOSEN_... of witness.h */
+    bool spread; /* and whoever those that happened read from did, too */
 } hf_graph_world;
 
 typedef struct hf_graph {

@@ -335,16 +335,6 @@ static bool is_undecided(const hf_graph *g)
     return g->undecided[0] && (g->undecided_everywhere || g->reads_matter);
 }
 
-/* Only orders are open, and the level's definition is an order of nodes. */
-static bool is_order_of_nodes(const hf_graph *g)
-{
-    hf_level_shape shape = g->level->shape;
-
-    return g->open_reads == 0 &&
-           (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM ||
-            shape == HF_SHAPE_SNAPSHOT || (g->level->axiom & HF_AXIOM_PREFIX));
-}
-
 static void settle(engine *e)
 {
     hf_graph *g = &e->g;
@@ -385,7 +375,7 @@ static void settle(engine *e)
         return;
     }
     if (e->choose && !g->pred && !is_murky(g) && !g->options.assume) {
-        if (is_order_of_nodes(g))
+        if (hf_poly_is_order(g))
             hf_poly_decide(&e->report, e->r);
         else
             hf_poly_decide_world(&e->report, e->r);
@@ -505,6 +495,25 @@ static bool accept_times(engine *e)
         set_order(e, order, n, HF_WITNESS_COMMIT, false);
     hf_free(order);
     return order != NULL;
+}
+
+void hf_graph_find_known(hf_graph *g, hf_graph_report *report, hf_result *r)
+{
+    engine *e = HF_NEW(engine);
+
+    e->g = *g;
+    e->r = r;
+    e->report = *report;
+    e->report.g = &e->g;
+    if (!g->own && judge_cycles(e) && e->report.found.n > 0 &&
+        hf_level_forbids(g->level->level, HF_LOST_UPDATE))
+        hf_graph_lost_updates(&e->g);
+    hf_report_places(&e->report);
+    *g = e->g;
+    e->report.g = report->g;
+    *report = e->report;
+    hf_walk_release(&e->walk);
+    hf_free(e);
 }
 
 bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,

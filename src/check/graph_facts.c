@@ -365,7 +365,7 @@ static void spread_happened(hf_graph *g)
                 s.writer[v] = MANY;
         }
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        if (h->txn_outcome[t] == HF_COMMITTED && hf_graph_reads_matter(g, t))
+        if (g->happened[t] && hf_graph_reads_matter(g, t))
             meet_sources(&s, t);
         if ((t & 0xff) == 0 && hf_graph_spent(g))
             break;
@@ -393,7 +393,8 @@ static void find_happened(hf_graph *g)
                                            : h->txn_outcome[t] == HF_COMMITTED;
         unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
     }
-    if (unknown && g->reads_matter && !g->world.happened)
+    if (unknown && g->reads_matter &&
+        (!g->world.happened || g->world.spread))
         spread_happened(g);
     g->all_happened = true;
     for (hf_txn_id t = 0; t < h->n_txns; t++) {

@@ -301,6 +301,10 @@ static void take_increment(reader *r, hf_op_id op)
         look_back(r, op, h->op_key[op]).own == HF_NONE &&
         !(g->key_use[h->op_key[op]] &
           HF_USE_BLIND)) { /* it cannot have read its own result */
+        hf_op_id seen = look_back(r, op, h->op_key[op]).seen;
+
+        if (seen != HF_NONE)
+            repeated_read(r, seen, op, inc.before);
         if (g->value[inc.after].ver != HF_VER_SEVERAL &&
             g->value[inc.after].op == op)
             hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);

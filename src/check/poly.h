@@ -177,6 +177,10 @@ void hf_poly_decide_world(hf_graph_report *report, hf_result *r);
 bool hf_poly_prove(hf_poly *p, const hf_order_proof *proof,
                    hf_graph_report *report);
 
+/* graph_engine.c: what is wrong with the known edges and single operations of
+ * a graph, added to what was found. */
+void hf_graph_find_known(hf_graph *g, hf_graph_report *report, hf_result *r);
+
 /* graph_engine.c: judges one world of the history of `like`: the order of all
  * that happened in it gives the order of open versions.  True: the level holds,
  * and r has the verdict and the witness.  Otherwise `ret` gets cycles; none if
@@ -193,6 +197,8 @@ bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
 /* poly_engine.c: decides what the known edges leave open, or says how far it
  * came.  The known edges have no cycle that the level forbids. */
 void hf_poly_decide(hf_graph_report *report, hf_result *r);
+/* Only orders are open, and the level's definition is an order of nodes. */
+bool hf_poly_is_order(const hf_graph *g);
 
 /* An order of nodes to begin with. */
 typedef enum hf_poly_hint_kind {

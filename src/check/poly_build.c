@@ -32,11 +32,12 @@ uint32_t hf_poly_n_nodes(const hf_poly *p)
 /* ---- atoms --------------------------------------------------------------- */
 
 /* The version of its key that the writer of v read before it wrote; HF_NONE:
- * it did not. */
+ * it did not, or read two. */
 static uint32_t read_before(const hf_graph *g, hf_key_id key, uint32_t v)
 {
     const hf_history *h = g->h;
     hf_txn_id t = g->ver_txn[v];
+    uint32_t before = HF_NONE;
 
     for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
         uint32_t source;
@@ -44,12 +45,14 @@ static uint32_t read_before(const hf_graph *g, hf_key_id key, uint32_t v)
         if (h->op_key[o] != key)
             continue;
         source = hf_graph_source(g, o);
+        if (source != HF_NONE && before != HF_NONE && source != before)
+            return HF_NONE;
         if (source != HF_NONE)
-            return source;
+            before = source;
         if (hf_graph_writes(h, o))
             break;
     }
-    return HF_NONE;
+    return before;
 }
 
 /* Does the writer's level forbid lost updates? */
@@ -60,12 +63,15 @@ static bool loses_nothing(const hf_poly *p, hf_txn_id t)
     return g->own ? hf_graph_forbids(g, t, HF_LOST_UPDATE) : p->chains;
 }
 
+#define TWO (HF_NONE - 1)
+
 static void link_key(hf_poly *p, hf_key_id key)
 {
     const hf_graph *g = p->g;
     uint32_t v = g->ver_first[key] + 1;
+    bool list = g->key_use[key] & HF_USE_LIST;
 
-    if (g->key_use[key] & HF_USE_LIST)
+    if (list)
         for (; v < g->chain_end[key]; v++)
             p->next[v - 1] = v;
     for (; v < g->ver_end[key]; v++) {
@@ -79,11 +85,15 @@ static void link_key(hf_poly *p, hf_key_id key)
             (g->ver_txn[before] != HF_NONE &&
              hf_poly_is_uncertain(p, g->ver_txn[before])))
             continue;
-        /* two that read and replace one version are a lost update, which the
-         * known edges show as a cycle */
-        if (p->next[before] == HF_NONE)
-            p->next[before] = v;
+        /* a list that was read has its order */
+        if (!list || before + 1 >= g->chain_end[key])
+            p->next[before] = p->next[before] == HF_NONE ? v : TWO;
     }
+    /* two that read and replaced one version lost an update: that is for the
+     * edges to show */
+    for (v = g->ver_first[key]; v < g->ver_end[key]; v++)
+        if (p->next[v] == TWO)
+            p->next[v] = HF_NONE;
 }
 
 static void cut_key(hf_poly *p, hf_key_id key)

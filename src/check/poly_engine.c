@@ -25,9 +25,11 @@
 
 #define FIRST_CONFLICTS 200u
 #define GUESS_CONFLICTS 2000u
-#define PATIENCE 6u                  /* slices of a walk that come no nearer */
-#define COOL 1.2                     /* heat of a walk; ... */
-#define HOT 1.9                      /* where it is stuck */
+#define PATIENCE 3u /* slices of a walk that come no nearer */
+#define COOL 1.2    /* heat of a walk; ... */
+#define HOT 1.9     /* where it is stuck */
+#define MANY_TRANSACTIONS 30000u
+#define MANY_PAIRS 10000000u
 #define MOST_BYTES ((size_t)2 << 30) /* for reachability */
 
 typedef struct stages {
@@ -270,37 +272,69 @@ static uint32_t *walk_hint(const hf_poly_walk *w, const hf_poly *p)
     return hint;
 }
 
-/* Walks as long as it comes nearer.  Where it is stuck a search may know
- * better; if not, it walks on with more heat, and then with less again. */
+/* Walks as long as it comes nearer; one that was stuck is shaken first. */
+static void walk_on(stages *s)
+{
+    hf_poly_walk *w = s->walk;
+    uint64_t slice = 10 * (uint64_t)w->n + 1000;
+    uint32_t best = UINT32_MAX, stuck = 0;
+    bool there = false;
+
+    if (w->steps > 0) {
+        w->heat = HOT;
+        there = hf_poly_walk_run(w, slice);
+    }
+    w->heat = COOL;
+    while (!there && stuck < PATIENCE && !s->g->stopped) {
+        there = hf_poly_walk_run(w, slice);
+        stuck = w->n_bad < best - best / 10 ? 0 : stuck + 1;
+        if (stuck == 0)
+            best = w->n_bad;
+    }
+}
+
+/* A search from where a walk ends. */
 static hf_order_answer search_by_walk(stages *s, hf_poly *p)
 {
-    hf_order_answer answer = HF_ORDER_LIMIT;
-    uint32_t best = UINT32_MAX, stuck = 0;
+    if (!begin_walk(s, p->walk.mask))
+        return HF_ORDER_LIMIT;
+    walk_on(s);
+    if (s->g->stopped)
+        return HF_ORDER_LIMIT;
+    return search_from(s, p, walk_hint(s->walk, p), FIRST_CONFLICTS, 20);
+}
 
-    if (s->g->stopped || !begin_walk(s, p->walk.mask))
-        return answer;
-    s->walk->heat = COOL;
-    while (answer == HF_ORDER_LIMIT && stuck < PATIENCE) {
-        bool there =
-            hf_poly_walk_run(s->walk, 10 * (uint64_t)s->walk->n + 1000);
+/* Is a walk likely to end sooner than reachability is known?  That decides
+ * little where most versions were never read and nothing but reads tells the
+ * order, and takes long where there are many transactions or hot keys. */
+static bool is_for_walk(const hf_poly *p)
+{
+    const hf_graph *g = p->g;
+    uint64_t pairs = 0;
+    bool blind;
 
-        if (s->g->stopped)
-            break;
-        stuck = s->walk->n_bad < best - best / 10 ? 0 : stuck + 1;
-        if (stuck == 0)
-            best = s->walk->n_bad;
-        if (!there && stuck % 2 == 0 && stuck > 0)
-            s->walk->heat = s->walk->heat > COOL ? COOL : HOT;
-        if (there || stuck == 2)
-            answer =
-                search_from(s, p, walk_hint(s->walk, p), FIRST_CONFLICTS, 20);
-        if (there)
-            break;
+    if (!g->reader_first)
+        return false;
+    for (uint32_t i = 0; i < p->n_keys; i++) {
+        uint64_t n = p->atom_first[i + 1] - p->atom_first[i];
+
+        pairs += n * n / 2;
     }
-    return answer;
+    blind = g->n_versions / 2 > g->reader_first[g->n_versions] &&
+            !g->session_prev && g->n_times == 0;
+    return blind || g->n_happened > MANY_TRANSACTIONS || pairs > MANY_PAIRS;
 }
 
 /* ---- stages -------------------------------------------------------------- */
+
+bool hf_poly_is_order(const hf_graph *g)
+{
+    hf_level_shape shape = g->level->shape;
+
+    return g->open_reads == 0 && !g->own &&
+           (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM ||
+            shape == HF_SHAPE_SNAPSHOT || (g->level->axiom & HF_AXIOM_PREFIX));
+}
 
 static hf_walk_form form_of(const hf_level_info *level)
 {
@@ -398,9 +432,8 @@ static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
     size_t n = hf_poly_n_nodes(p);
     uint32_t *hint;
 
-    if (turn % 4 == 2 && s->walk) {
-        s->walk->heat = turn % 8 == 2 ? HOT : COOL;
-        (void)hf_poly_walk_run(s->walk, (uint64_t)s->walk->n * (turn + 10));
+    if (turn % 4 == 2 && begin_walk(s, p->walk.mask)) {
+        walk_on(s);
         return walk_hint(s->walk, p);
     }
     if (balance && turn % 2 == 0) {
@@ -458,12 +491,14 @@ static hf_order_answer search_pruned(stages *s, hf_poly *p, hf_walk_form form,
 static bool decide_slowly(stages *s, hf_poly *p, hf_order_answer *answer)
 {
     hf_walk_form form = p->walk.form;
+    bool walks = is_for_walk(p);
 
     if (guess_sessions(s, HF_WALK_PLAIN))
         return true;
-    if (form == HF_WALK_PLAIN)
+    if (form == HF_WALK_PLAIN && walks)
         *answer = search_by_walk(s, p);
-    else if (try_serial(s, true) || guess_sessions(s, form))
+    else if (form != HF_WALK_PLAIN &&
+             ((walks && try_serial(s, true)) || guess_sessions(s, form)))
         return true;
     if (*answer == HF_ORDER_LIMIT && !s->g->stopped)
         *answer = search_pruned(s, p, form, true);
@@ -534,7 +569,8 @@ hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r)
         hf_poly_build(&p, s.g, mask_of(s.g->level), form, NULL);
         begin(&p);
         answer = search_by_hints(&s, &p, FIRST_CONFLICTS);
-        if (answer == HF_ORDER_LIMIT && form == HF_WALK_PLAIN)
+        if (answer == HF_ORDER_LIMIT && form == HF_WALK_PLAIN &&
+            !s.g->stopped && is_for_walk(&p))
             answer = search_by_walk(&s, &p);
         if (answer == HF_ORDER_LIMIT && !s.g->stopped)
             answer = search_pruned(&s, &p, form, false);

@@ -234,22 +234,25 @@ static hf_order_next look_at_pair(hf_poly *p, uint32_t a, uint32_t b,
     return HF_ORDER_DECIDE;
 }
 
-/* DONE: the key is in order. */
+/* DONE: the key is in order.  Otherwise those before the pair that is not
+ * are, with each other and with all behind them: they are not looked at
+ * again until they move. */
 static hf_order_next look_at_key(hf_poly *p, uint32_t key, hf_lit *ret_lit)
 {
     uint32_t *atoms = p->atoms + p->atom_first[key];
     uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
-    hf_order_next next = HF_ORDER_DONE;
 
     sort_atoms(p, atoms, n, p->n_dirty[key]);
-    for (uint32_t i = 0; i + 1 < n && next == HF_ORDER_DONE; i++)
-        if (p->dirty[atoms[i]] || p->dirty[atoms[i + 1]])
+    for (uint32_t i = 0; i < n && p->n_dirty[key] > 0; i++) {
+        hf_order_next next = HF_ORDER_DONE;
+
+        if (i + 1 < n && (p->dirty[atoms[i]] || p->dirty[atoms[i + 1]]))
             next = look_at_pair(p, atoms[i], atoms[i + 1], ret_lit);
-    if (next != HF_ORDER_DONE)
-        return next;
-    for (uint32_t i = 0; i < n; i++)
+        if (next != HF_ORDER_DONE)
+            return next;
+        p->n_dirty[key] -= p->dirty[atoms[i]];
         p->dirty[atoms[i]] = 0;
-    p->n_dirty[key] = 0;
+    }
     return HF_ORDER_DONE;
 }
 

@@ -152,6 +152,17 @@ static bool far_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
     return false;
 }
 
+/* Does an edge of the kind lead from this node to that? */
+static bool leads(const hf_poly *p, hf_edge_kind kind, uint32_t from,
+                  uint32_t to)
+{
+    bool late = is_anti(kind) ||
+                (p->walk.form == HF_WALK_PREFIX && kind == HF_EDGE_WW);
+
+    return p->walk.form == HF_WALK_PLAIN ||
+           (is_anti(kind) == is_start(p, from) && late != is_start(p, to));
+}
+
 static labelled known_edge(prover *v, uint32_t from, uint32_t to)
 {
     const hf_poly *p = v->p;
@@ -162,8 +173,7 @@ static labelled known_edge(prover *v, uint32_t from, uint32_t to)
     for (size_t i = 0; i < v->in.n; i++) {
         const hf_in_edge *x = &v->in.at[i];
 
-        if (x->from != a || (p->walk.form != HF_WALK_PLAIN &&
-                             is_anti(x->kind) != is_start(p, from)))
+        if (x->from != a || !leads(p, x->kind, from, to))
             continue;
         l.e = (hf_edge){x->kind, a, b, x->key, x->from_op, x->to_op};
         return l;

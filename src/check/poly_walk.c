@@ -270,7 +270,8 @@ static void move(hf_poly_walk *w, hf_txn_id t, double p)
 /* Mostly a little, sometimes much. */
 static double distance(hf_poly_walk *w)
 {
-    return -log(1 - hf_rng_unit(&w->rng)) * exp(5 * hf_rng_unit(&w->rng));
+    return -log(1 - hf_rng_unit(&w->rng)) *
+           exp(w->reach * hf_rng_unit(&w->rng));
 }
 
 /* Which transaction to move, and where, so that a broken read gets better. */

@@ -36,6 +36,7 @@ typedef struct hf_poly_walk {
     hf_graph *g;
     hf_rng rng;
     double heat;    /* how readily a step that breaks more is taken */
+    double reach;   /* logarithm of how far a move goes */
     uint64_t steps; /* taken or not */
 
     double *at;      /* per transaction; ranks, as long as nothing moved */

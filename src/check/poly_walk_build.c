@@ -11,6 +11,7 @@
  */
 #include "check/poly_walk.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/sort.h"
@@ -348,6 +349,7 @@ hf_poly_walk *hf_poly_walk_new(hf_graph *g, unsigned mask,
     w = HF_NEW(hf_poly_walk);
     w->g = g;
     w->heat = 1.2;
+    w->reach = log(fmin(150, 2 + g->n_happened / 8.0));
     hf_rng_seed(&w->rng, SEED);
     find_versions(w);
     find_reads(w);

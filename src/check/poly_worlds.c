@@ -30,8 +30,12 @@ typedef struct guarded {
 typedef struct worlds {
     hf_poly p;
     hf_graph_report *report;
-    hf_graph *g;    /* of everybody who may have happened */
-    hf_graph again; /* room for it, if it is not the report's */
+    hf_graph *g;      /* of everybody who may have happened */
+    hf_graph again;   /* room for it, if it is not `base` */
+    hf_graph *base;   /* of those that certainly happened */
+    hf_graph settled; /* room for it, if it is not the report's */
+    uint8_t *sure;    /* per transaction: certainly happened */
+    uint32_t *fixed;  /* per operation: the only source there can be */
     hf_result *r;
     uint8_t *all;       /* per transaction: may have happened */
     uint8_t *uncertain; /* ... and need not have */
@@ -151,10 +155,98 @@ static void meet_sources(worlds *w, hf_txn_id t, hf_txn_id *stack, uint32_t *n)
     }
 }
 
+/* ---- reads with one source after all ------------------------------------- */
+
+/* Where several wrote a value, but all others aborted or overwrote it: the one
+ * source the read can have; HF_CHOSEN_ONLY: there are none, or several. */
+static uint32_t only_source(const worlds *w, hf_op_id op)
+{
+    const hf_history *h = w->base->h;
+    hf_txn_id t = hf_op_txn(h, op);
+    hf_value_id v = value_read(h, op);
+    uint32_t found = HF_CHOSEN_ONLY;
+
+    if (v == HF_NONE || h->value_type[v] == HF_LIST)
+        return HF_CHOSEN_ONLY;
+    if (hf_value_is_initial(h, h->op_key[op], v))
+        found = HF_CHOSEN_INITIAL;
+    for (uint32_t i = w->write_first[v]; i < w->write_first[v + 1]; i++) {
+        hf_txn_id from = hf_op_txn(h, w->writes[i]);
+
+        if (from == t || !is_last_write(h, from, w->writes[i]))
+            continue;
+        if (found != HF_CHOSEN_ONLY)
+            return HF_CHOSEN_ONLY;
+        found = HF_CHOSEN(from);
+    }
+    return found;
+}
+
+/* True if a read has its source now. */
+static bool settle_reads(worlds *w)
+{
+    const hf_graph *g = w->base;
+    bool any = false;
+
+    for (size_t i = 0; i < g->open.n; i++) {
+        hf_op_id op = g->open.at[i];
+        uint32_t source = only_source(w, op);
+
+        if (source == HF_CHOSEN_ONLY || w->fixed[op] != HF_CHOSEN_ONLY)
+            continue;
+        w->fixed[op] = source;
+        if (source != HF_CHOSEN_INITIAL)
+            w->sure[source - 1] = 1;
+        any = true;
+    }
+    return any;
+}
+
+static bool rebuild(worlds *w, hf_graph *g, const uint8_t *happened,
+                    bool spread)
+{
+    const hf_graph *like = w->report->g;
+
+    *g = (hf_graph){.h = like->h,
+                    .level = like->level,
+                    .budget = like->budget,
+                    .options = like->options,
+                    .own = like->own,
+                    .world = {happened, w->fixed, spread}};
+    g->options.most = UINT32_MAX;
+    if (!hf_graph_build_facts(g))
+        return false;
+    hf_graph_sessions_and_time(g);
+    return hf_graph_build_edges(g);
+}
+
+/* A source that is certain makes its writer certain, whose reads may then have
+ * one source: until nothing changes.  False: stopped. */
+static bool settle(worlds *w)
+{
+    const hf_history *h = w->report->g->h;
+
+    w->base = w->report->g;
+    w->fixed = HF_NEW_ZEROED(uint32_t, (size_t)h->n_ops + 1);
+    w->sure = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
+    memcpy(w->sure, w->base->happened, h->n_txns);
+    while (w->base->reads_matter && settle_reads(w)) {
+        if (w->base == &w->settled)
+            hf_graph_release(&w->settled);
+        w->base = &w->settled;
+        if (!rebuild(w, &w->settled, w->sure, true))
+            return false;
+        memcpy(w->sure, w->settled.happened, h->n_txns);
+    }
+    return true;
+}
+
+/* ---- who may have happened, besides -------------------------------------- */
+
 /* Fills all, uncertain. */
 static void find_uncertain(worlds *w)
 {
-    const hf_graph *g = w->report->g;
+    const hf_graph *g = w->base;
     const hf_history *h = g->h;
     hf_txn_id *stack = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
     uint32_t n = 0;
@@ -172,23 +264,11 @@ static void find_uncertain(worlds *w)
 /* The facts of everybody who may have happened.  False: stopped. */
 static bool build_graph(worlds *w)
 {
-    hf_graph *g = &w->again;
-
-    w->g = w->report->g;
+    w->g = w->base;
     if (w->n_uncertain == 0)
         return true;
-    *g = (hf_graph){.h = w->g->h,
-                    .level = w->g->level,
-                    .budget = w->g->budget,
-                    .options = w->g->options,
-                    .own = w->g->own,
-                    .world = {.happened = w->all}};
-    g->options.most = UINT32_MAX;
-    w->g = g;
-    if (!hf_graph_build_facts(g))
-        return false;
-    hf_graph_sessions_and_time(g);
-    return hf_graph_build_edges(g);
+    w->g = &w->again;
+    return rebuild(w, &w->again, w->all, false);
 }
 
 /* ---- variables and clauses ----------------------------------------------- */
@@ -527,7 +607,7 @@ static uint32_t set_world(worlds *w)
         if (at[i] < h->n_txns && w->happened[at[i]])
             w->order[n++] = at[i];
     hf_free(at);
-    memset(w->source, 0, h->n_ops * sizeof(*w->source));
+    memcpy(w->source, w->fixed, h->n_ops * sizeof(*w->source));
     for (size_t i = 0; i < w->g->open.n && p->choices.n > 0; i++) {
         hf_op_id op = w->g->open.at[i];
         const hf_poly_choice *c = &p->choices.at[p->choice_of[op]];
@@ -712,7 +792,7 @@ static hf_lit turn_broken(const hf_poly *p)
 static hf_order_next judge(worlds *w, hf_lit *ret_lit)
 {
     hf_graph_findings cycles = {0};
-    hf_graph_world world = {w->happened, w->source};
+    hf_graph_world world = {.happened = w->happened, .source = w->source};
     uint32_t n = set_world(w);
     hf_order_next next = HF_ORDER_AGAIN;
 
@@ -748,35 +828,78 @@ static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
     return judge(w, ret_lit);
 }
 
-static void take_pair(hf_poly *p, const hf_poly_var *v, hf_lit lit)
+/* An edge that comes with a literal, if both ends happened: what is said of
+ * one that did not is free.  False: a conflict. */
+static bool add_link(worlds *w, hf_txn_id from, hf_txn_id to, hf_lit lit)
 {
-    uint32_t a = lit & 1u ? v->b : v->a, b = lit & 1u ? v->a : v->b;
+    hf_poly *p = &w->p;
+    hf_txn_id ends[2] = {from, to};
+    hf_lit why[3] = {lit};
+    uint32_t n = 1;
 
-    (void)hf_order_edge(p->order, p->g->ver_txn[p->tail[a]], p->g->ver_txn[b],
-                        lit, &lit, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        hf_lit happened = happened_lit(p, ends[i]);
+
+        if (happened == HF_LIT_NONE || happened == lit)
+            continue;
+        if (hf_order_value(p->order, happened) != 1)
+            return true;
+        why[n++] = happened;
+    }
+    return hf_order_edge(p->order, from, to, lit, why, n);
+}
+
+/* The edge of a true literal of either kind. */
+static bool take_choice(worlds *w, hf_lit lit)
+{
+    const hf_poly *p = &w->p;
+    hf_poly_var v = p->vars.at[HF_LIT_VAR(lit)];
+
+    if (v.kind == HF_POLY_PAIR) {
+        uint32_t a = lit & 1u ? v.b : v.a, b = lit & 1u ? v.a : v.b;
+
+        return add_link(w, p->g->ver_txn[p->tail[a]], p->g->ver_txn[b], lit);
+    }
+    if (v.kind == HF_POLY_FROM && !(lit & 1u)) {
+        const hf_poly_choice *c = &p->choices.at[v.a];
+        hf_txn_id from = p->candidates.at[c->first + v.b].writer;
+
+        return from == HF_NONE || add_link(w, from, c->reader, lit);
+    }
+    return true;
+}
+
+/* Somebody happened after all: known orders, and what was chosen about it. */
+static void take_happened(worlds *w, hf_txn_id t, hf_lit lit)
+{
+    const hf_poly *p = &w->p;
+    uint32_t n = hf_order_n_vars(p->order);
+
+    for (size_t i = 0; i < w->guarded.n; i++) {
+        guarded x = w->guarded.at[i];
+
+        if ((x.from == t || x.to == t) && !add_link(w, x.from, x.to, lit))
+            return;
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        int value = hf_order_value(p->order, 2 * v);
+
+        if (p->vars.at[v].kind != HF_POLY_HAPPENED && value >= 0 &&
+            !take_choice(w, 2 * v + !value))
+            return;
+    }
 }
 
 static void taken(void *user, hf_order *o, hf_lit lit)
 {
     worlds *w = user;
-    hf_poly *p = &w->p;
-    const hf_poly_var *v = &p->vars.at[HF_LIT_VAR(lit)];
+    const hf_poly_var *v = &w->p.vars.at[HF_LIT_VAR(lit)];
 
-    if (v->kind == HF_POLY_PAIR) {
-        take_pair(p, v, lit);
-    } else if (v->kind == HF_POLY_FROM && !(lit & 1u)) {
-        const hf_poly_choice *c = &p->choices.at[v->a];
-        hf_txn_id from = p->candidates.at[c->first + v->b].writer;
-
-        if (from != HF_NONE)
-            (void)hf_order_edge(o, from, c->reader, lit, &lit, 1);
-    } else if (v->kind == HF_POLY_HAPPENED && !(lit & 1u)) {
-        for (size_t i = 0; i < w->guarded.n; i++)
-            if (w->guarded.at[i].guard == v->a &&
-                !hf_order_edge(o, w->guarded.at[i].from, w->guarded.at[i].to,
-                               lit, &lit, 1))
-                return;
-    }
+    (void)o;
+    if (v->kind != HF_POLY_HAPPENED)
+        (void)take_choice(w, lit);
+    else if (!(lit & 1u))
+        take_happened(w, v->a, lit);
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -795,32 +918,25 @@ static unsigned mask_of(const hf_graph *g)
     return mask;
 }
 
-static int by_op(const void *a, const void *b)
-{
-    const hf_source *x = a, *y = b;
-
-    return (x->op > y->op) - (x->op < y->op);
-}
-
 /* The sources that were chosen are part of the witness. */
-static void store_sources(worlds *w)
+static void store_sources(worlds *w, const uint32_t *source)
 {
+    const hf_history *h = w->g->h;
     hf_witness *out = &w->r->witness;
-    size_t room = hf_array_size(w->g->open.n + 1, sizeof(hf_source));
+    HF_VEC(hf_source) all = {0};
 
-    out->sources = hf_arena_get(&w->r->arena, room);
-    out->n_sources = 0;
-    for (size_t i = 0; i < w->g->open.n && w->g->reads_matter; i++) {
-        hf_op_id op = w->g->open.at[i];
-
-        if (w->source[op] == HF_CHOSEN_ONLY)
-            continue;
-        out->sources[out->n_sources++] = (hf_source){
-            op, 0,
-            w->source[op] == HF_CHOSEN_INITIAL ? HF_NONE : w->source[op] - 1};
-    }
-    if (out->n_sources > 1)
-        qsort(out->sources, out->n_sources, sizeof(hf_source), by_op);
+    for (hf_op_id op = 0; op < h->n_ops && w->g->reads_matter; op++)
+        if (source[op] != HF_CHOSEN_ONLY)
+            hf_vec_push(&all, (hf_source){op, 0,
+                                          source[op] == HF_CHOSEN_INITIAL
+                                              ? HF_NONE
+                                              : source[op] - 1});
+    out->n_sources = (uint32_t)all.n;
+    out->sources =
+        hf_arena_get(&w->r->arena, hf_array_size(all.n + 1, sizeof(hf_source)));
+    if (all.n > 0)
+        memcpy(out->sources, all.at, all.n * sizeof(hf_source));
+    hf_vec_release(&all);
 }
 
 static void set_unknown(worlds *w, const char *reason)
@@ -847,7 +963,7 @@ static void deliver(worlds *w, hf_order_answer answer)
     hf_order_proof proof;
 
     if (answer == HF_ORDER_FOUND && w->found) {
-        store_sources(w);
+        store_sources(w, w->source);
         return;
     }
     if (answer == HF_ORDER_LIMIT || hf_graph_spent(w->g)) {
@@ -874,13 +990,15 @@ static void deliver(worlds *w, hf_order_answer answer)
 static uint32_t *stronger_hint(worlds *w)
 {
     const hf_graph *g = w->g;
+    hf_graph_report report = *w->report;
     uint32_t n_nodes = hf_poly_n_nodes(&w->p), n = 0;
     hf_txn_id *order;
     uint32_t *hint;
 
     if (g->open_reads > 0 || !g->reads_matter || g->own)
         return NULL;
-    order = hf_poly_stronger_order(w->report, w->r);
+    report.g = w->g;
+    order = hf_poly_stronger_order(&report, w->r);
     if (!order)
         return NULL;
     hint = HF_NEW_ARRAY(uint32_t, (size_t)n_nodes + 1);
@@ -927,24 +1045,60 @@ static bool has_odd_lists(const hf_graph *g)
     return g->odd.n > 0 || g->undecided[0];
 }
 
+/* Every source is settled, and the level is an order of nodes. */
+static void decide_order(worlds *w)
+{
+    hf_graph_report report = *w->report;
+
+    report.g = w->base;
+    hf_poly_decide(&report, w->r);
+    *w->report = report; /* with what was found */
+    if (w->r->verdict == HF_VALID)
+        store_sources(w, w->fixed);
+}
+
+static void decide(worlds *w)
+{
+    if (!settle(w)) {
+        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        return;
+    }
+    if (w->base == &w->settled) {
+        hf_graph_find_known(w->base, w->report, w->r);
+        if (w->report->found.n > 0) {
+            hf_report_deliver(w->report, w->r);
+            return;
+        }
+    }
+    find_uncertain(w);
+    if (!build_graph(w))
+        set_unknown(w, hf_budget_reason(w->report->g->budget));
+    else if (has_odd_lists(w->g))
+        set_unknown(w, "a list that one of unknown outcome may have read or "
+                       "written has elements that were appended more than "
+                       "once");
+    else if (w->base == &w->settled && hf_poly_is_order(w->base))
+        decide_order(w);
+    else
+        search(w);
+}
+
 void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
 {
     worlds w = {.report = report, .r = r};
+    hf_graph *g = report->g;
 
     list_writes(&w);
-    find_uncertain(&w);
-    if (!build_graph(&w))
-        set_unknown(&w, hf_budget_reason(report->g->budget));
-    else if (has_odd_lists(w.g))
-        set_unknown(&w, "a list that one of unknown outcome may have read or "
-                        "written has elements that were appended more than "
-                        "once");
-    else
-        search(&w);
+    decide(&w);
+    report->g = g;
     hf_poly_release(&w.p);
-    if (w.g == &w.again)
+    if (w.g && w.g == &w.again)
         hf_graph_release(&w.again);
+    if (w.base == &w.settled)
+        hf_graph_release(&w.settled);
     hf_vec_release(&w.guarded);
+    hf_free(w.sure);
+    hf_free(w.fixed);
     hf_free(w.all);
     hf_free(w.uncertain);
     hf_free(w.write_first);

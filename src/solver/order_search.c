@@ -236,7 +236,8 @@ static uint32_t store_clause(hf_order *o, const hf_lit *lits, uint32_t n,
     o->words.at[c + HF_CLAUSE_SIZE] = n;
     o->words.at[c + HF_CLAUSE_FACT] = fact;
     memcpy(&o->words.at[c + HF_CLAUSE_ACTIVITY], &zero, sizeof(zero));
-    memcpy(&o->words.at[c + HF_CLAUSE_HEAD], lits, n * sizeof(*lits));
+    if (n > 0)
+        memcpy(&o->words.at[c + HF_CLAUSE_HEAD], lits, n * sizeof(*lits));
     o->words.n += HF_CLAUSE_HEAD + n;
     if (n >= 2) {
         hf_vec_push(&o->watches[HF_LIT_NOT(lits[0])], c);

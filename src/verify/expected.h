@@ -74,4 +74,8 @@ bool hf_verify_expected(hf_verifier *v);
  * gives that its transaction sees in this world. */
 bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op);
 
+/* All of these at once, by the states that w->now says; sweep.c.  Per
+ * operation, HF_SET_FINE: it fits.  False if the budget is spent. */
+bool hf_judge_states(hf_verifier *v, const hf_world *w, uint8_t *fault);
+
 #endif

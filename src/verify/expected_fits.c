@@ -8,7 +8,8 @@
  * version set only the keys listed count.
  *
  * O(1) for an item; O(keys of the table) for a predicate, and the versions in
- * between for each entry that differs.
+ * between for each entry that differs.  Of valid claims those that fit are
+ * found together (sweep.c).
  */
 #include "verify/expected.h"
 
@@ -410,6 +411,19 @@ static bool give_up(hf_verifier *v, hf_txn_id t, hf_op_id op)
                       hf_label_txn(v->h, t).text);
 }
 
+/* Does op fit the state at w->now?  Not known, if not. */
+static bool is_known_to_fit(hf_verifier *v, hf_world *w, hf_op_id op)
+{
+    if (w->open_now != w->now) {
+        if (!w->open_fault)
+            w->open_fault = hf_zeros(v, v->h->n_ops, sizeof(*w->open_fault));
+        if (!hf_judge_states(v, w, w->open_fault))
+            return false;
+        w->open_now = w->now;
+    }
+    return w->open_fault[op] == HF_SET_FINE;
+}
+
 bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
 {
     hf_predicate q = hf_op_predicate(v->h, op);
@@ -423,6 +437,10 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
         return give_up(v, t, op);
     if (!q.has_result_set)
         return true;
+    if (is_known_to_fit(v, w, op))
+        return true;
+    if (hf_out_of_budget(v))
+        return false;
     hf_world_collect_writers(v, w);
     for (;; s.q--) {
         hf_fit fit = table_fits(&s, op, &q);

@@ -1,4 +1,5 @@
-/* sweep.c: the results of all snapshots, whatever the order.
+/* sweep.c: the results of all snapshots, whatever the order; and of conditions
+ * without version set, by the states of an order.
  *
  * The snapshots of one kind (by time, by ids) are places in a timeline
  * (entries.h).  They are visited in that order, while the versions come into
@@ -8,6 +9,11 @@
  * column (columns.h).  What is now there is the entry of every key but a few:
  * the own writes of the transaction, the writes of ids that are listed as
  * active, and doubtful keys.  Those are asked for one by one.
+ *
+ * The states of an order are gone through in the same way: what is there now
+ * is what the transactions up to a place have written.  Whether an operation
+ * fits the state that it should see is all that is asked; if not, or it is not
+ * known, expected_fits.c looks closely.
  *
  * Where the bound is exact, or there is no condition, nobody inside is looked
  * at: their number, sum, least and greatest are known (totals.h).  Of rows
@@ -21,88 +27,9 @@
  */
 #include "base/sort.h"
 #include "base/vec.h"
+#include "verify/expected.h"
+#include "verify/ranks.h"
 #include "verify/totals.h"
-
-/* ---- sets of numbers ----------------------------------------------------- */
-
-/* Levels of bits, 64 of one below each of the next: the least member not
- * below a number is found in a few steps. */
-#define LEVELS 6
-
-typedef struct bits {
-    uint64_t *level[LEVELS];
-    unsigned n_levels;
-} bits;
-
-static void open_bits(hf_verifier *v, bits *b, uint32_t n)
-{
-    uint32_t words = n;
-
-    do {
-        words = words / 64 + 1;
-        b->level[b->n_levels++] = hf_zeros(v, words, sizeof(uint64_t));
-    } while (words > 1);
-}
-
-static void put(bits *b, uint32_t x)
-{
-    for (unsigned i = 0; i < b->n_levels; i++, x /= 64)
-        b->level[i][x / 64] |= UINT64_C(1) << (x % 64);
-}
-
-static void take(bits *b, uint32_t x)
-{
-    for (unsigned i = 0; i < b->n_levels; i++, x /= 64) {
-        b->level[i][x / 64] &= ~(UINT64_C(1) << (x % 64));
-        if (b->level[i][x / 64])
-            return;
-    }
-}
-
-/* The least member from x on, below end; HF_NONE if there is none. */
-static uint32_t next_member(const bits *b, uint32_t x, uint32_t end)
-{
-    unsigned i = 0;
-    uint64_t word;
-
-    if (x >= end)
-        return HF_NONE;
-    for (;;) {
-        word = b->level[i][x / 64] >> (x % 64);
-        if (word)
-            break;
-        if (++i == b->n_levels)
-            return HF_NONE;
-        x = x / 64 + 1; /* at most the number of words below */
-    }
-    x += (uint32_t)__builtin_ctzll(word);
-    while (i-- > 0)
-        x = x * 64 + (uint32_t)__builtin_ctzll(b->level[i][x]);
-    return x < end ? x : HF_NONE;
-}
-
-/* The greatest member below end, from `first` on. */
-static uint32_t last_member(const bits *b, uint32_t first, uint32_t end)
-{
-    unsigned i = 0;
-    uint32_t x = end;
-    uint64_t word;
-
-    if (first >= end)
-        return HF_NONE;
-    for (;;) { /* those below x, of level i */
-        word = x % 64 ? b->level[i][x / 64] << (64 - x % 64) : 0;
-        if (word)
-            break;
-        if (++i == b->n_levels)
-            return HF_NONE;
-        x /= 64;
-    }
-    x -= 1 + (uint32_t)__builtin_clzll(word);
-    while (i-- > 0)
-        x = x * 64 + 63 - (uint32_t)__builtin_clzll(b->level[i][x]);
-    return x >= first ? x : HF_NONE;
-}
 
 /* ---- what is there now --------------------------------------------------- */
 
@@ -113,15 +40,16 @@ static uint32_t last_member(const bits *b, uint32_t first, uint32_t end)
 
 typedef struct watched {
     const hf_column *column;
-    bits there; /* ranks of the newest versions */
+    hf_ranks there; /* ranks of the newest versions */
     hf_totals *totals[MOST_TOTALS];
     uint32_t n_totals;
 } watched;
 
 typedef struct sweep {
     hf_verifier *v;
+    const hf_world *world; /* whose states are gone through, or NULL */
     hf_snapshot_kind kind;
-    const hf_timeline *line;
+    const hf_timeline *line; /* else this */
     const hf_doubt *doubt;
     uint32_t place;        /* of the timeline: those before it are there */
     uint32_t *now;         /* per key: its newest version */
@@ -139,9 +67,9 @@ static void show(watched *w, uint32_t rank, bool there)
     if (rank == HF_NONE)
         return;
     if (there)
-        put(&w->there, rank);
+        hf_ranks_put(&w->there, rank);
     else
-        take(&w->there, rank);
+        hf_ranks_take(&w->there, rank);
     for (uint32_t i = 0; i < w->n_totals; i++)
         hf_totals_update(w->totals[i], rank);
 }
@@ -164,7 +92,8 @@ static bool is_newer(const sweep *s, hf_key_id key, uint32_t slot, hf_txn_id t)
     const hf_history *h = s->v->h;
     uint32_t old = s->now[key];
 
-    if (s->kind == HF_SNAPSHOT_TIME || hf_is_initial_version(s->v, old))
+    if (s->world || s->kind == HF_SNAPSHOT_TIME ||
+        hf_is_initial_version(s->v, old))
         return true;
     if (s->certificate && s->certificate[slot] != HF_NONE &&
         s->certificate[old] != HF_NONE)
@@ -178,7 +107,8 @@ static void move_to(sweep *s, uint32_t place)
     const hf_facts *f = &s->v->facts;
 
     for (; s->place < place; s->place++) {
-        hf_txn_id t = s->line->txn[s->place];
+        hf_txn_id t =
+            s->world ? s->world->at[s->place] : s->line->txn[s->place];
 
         for (uint32_t w = f->write_first[t]; w < f->write_first[t + 1]; w++)
             if (is_newer(s, f->write_key[w], w, t))
@@ -193,10 +123,10 @@ static watched *watch(sweep *s, const hf_column *column)
     for (size_t i = 0; i < s->columns.n; i++)
         if (s->columns.at[i].column == column)
             return &s->columns.at[i];
-    open_bits(s->v, &w.there, column->n);
+    hf_ranks_open(s->v, &w.there, column->n);
     for (hf_key_id k = 0; k < s->v->h->n_keys; k++)
         if (column->rank[s->now[k]] != HF_NONE)
-            put(&w.there, column->rank[s->now[k]]);
+            hf_ranks_put(&w.there, column->rank[s->now[k]]);
     hf_vec_push(&s->columns, w);
     return &s->columns.at[s->columns.n - 1];
 }
@@ -242,6 +172,27 @@ static void ask_exceptions(sweep *s, hf_txn_id t, hf_op_id op, hf_tally *tally)
         ask(s, t, op, doubtful->at[i], tally);
 }
 
+/* In a state: the keys that t wrote itself, before. */
+static void ask_own(sweep *s, hf_txn_id t, hf_op_id op, hf_tally *tally)
+{
+    const hf_history *h = s->v->h;
+    const hf_facts *f = &s->v->facts;
+
+    s->exceptions.n = 0;
+    for (uint32_t w = f->write_first[t]; w < f->write_first[t + 1]; w++) {
+        hf_item_read entry = {f->write_key[w], HF_NONE, t, op};
+        hf_op_id own = hf_own_write_before(h, f, t, op, entry.key);
+
+        if (own == HF_NONE || hf_table_of(h, entry.key) != s->table)
+            continue;
+        s->asked[entry.key] = op;
+        hf_vec_push(&s->exceptions, entry.key);
+        entry.value = hf_op_written(h, own);
+        if (entry.value != HF_NONE && h->value_type[entry.value] != HF_NIL)
+            hf_tally_add(s->v, &entry, tally);
+    }
+}
+
 /* A version that is there now. */
 static void add_version(sweep *s, hf_op_id op, uint32_t version,
                         hf_tally *tally)
@@ -261,8 +212,8 @@ static void add_version(sweep *s, hf_op_id op, uint32_t version,
 static void add_interval(sweep *s, const watched *w, hf_op_id op,
                          hf_interval part, hf_tally *tally)
 {
-    for (uint32_t x = next_member(&w->there, part.from, part.to); x != HF_NONE;
-         x = next_member(&w->there, x + 1, part.to))
+    for (uint32_t x = hf_ranks_next(&w->there, part.from, part.to);
+         x != HF_NONE; x = hf_ranks_next(&w->there, x + 1, part.to))
         add_version(s, op, w->column->version[x], tally);
 }
 
@@ -393,8 +344,8 @@ static uint32_t add_extreme(sweep *s, const watched *w, hf_op_id op,
     int64_t n = tally->n;
 
     while (tally->n == n) {
-        uint32_t x = least ? next_member(&w->there, from, end)
-                           : last_member(&w->there, from, end);
+        uint32_t x = least ? hf_ranks_next(&w->there, from, end)
+                           : hf_ranks_last(&w->there, from, end);
 
         if (x == HF_NONE)
             break;
@@ -451,8 +402,10 @@ static void judge(sweep *s, hf_op_id op)
     bool exact = !extreme && is_exact(s, w->column, condition);
 
     hf_tally_begin(s->v, op, &tally);
-    tally.gap = !hf_is_whole(s->v, t, op);
-    if (!tally.gap)
+    tally.gap = !s->world && !hf_is_whole(s->v, t, op);
+    if (s->world)
+        ask_own(s, t, op, &tally);
+    else if (!tally.gap)
         ask_exceptions(s, t, op, &tally);
     for (uint32_t i = 0; i < n && !tally.gap; i++) {
         if (extreme)
@@ -500,18 +453,13 @@ static uint32_t collect(sweep *s, hf_sortable *ret)
     return n;
 }
 
-static bool judge_all(sweep *s)
+/* The operations are sorted by their place. */
+static bool judge_all(sweep *s, const hf_sortable *ops, uint32_t n)
 {
     hf_verifier *v = s->v;
-    hf_sortable *ops = hf_zeros(v, v->h->n_ops, sizeof(*ops));
-    uint32_t n;
 
-    s->line = hf_timeline_of(v, s->kind);
-    s->doubt = hf_doubt_of(v, s->kind);
-    n = collect(s, ops);
     if (n == 0)
         return true;
-    place_certificate(s);
     s->now = hf_zeros(v, v->h->n_keys, sizeof(*s->now));
     s->asked = hf_nones(v, v->h->n_keys, sizeof(*s->asked));
     s->met = hf_nones(v, v->h->n_keys, sizeof(*s->met));
@@ -526,6 +474,24 @@ static bool judge_all(sweep *s)
     return true;
 }
 
+static bool judge_kind(hf_verifier *v, hf_snapshot_kind kind, uint8_t *fault)
+{
+    sweep s = {.v = v, .kind = kind, .fault = fault};
+    hf_sortable *ops = hf_zeros(v, v->h->n_ops, sizeof(*ops));
+    uint32_t n;
+    bool done;
+
+    s.line = hf_timeline_of(v, kind);
+    s.doubt = hf_doubt_of(v, kind);
+    n = collect(&s, ops);
+    if (n > 0)
+        place_certificate(&s);
+    done = judge_all(&s, ops, n);
+    hf_vec_release(&s.columns);
+    hf_vec_release(&s.exceptions);
+    return done;
+}
+
 const uint8_t *hf_judge_snapshots(hf_verifier *v)
 {
     uint8_t *fault = v->tables.judged;
@@ -533,17 +499,62 @@ const uint8_t *hf_judge_snapshots(hf_verifier *v)
     if (fault)
         return fault;
     fault = hf_kept_zeros(v, v->h->n_ops, sizeof(*fault));
-    for (int by_ids = 0; by_ids < 2; by_ids++) {
-        sweep s = {.v = v,
-                   .kind = by_ids ? HF_SNAPSHOT_IDS : HF_SNAPSHOT_TIME,
-                   .fault = fault};
-        bool done = judge_all(&s);
-
-        hf_vec_release(&s.columns);
-        hf_vec_release(&s.exceptions);
-        if (!done)
-            return NULL;
-    }
+    if (!judge_kind(v, HF_SNAPSHOT_TIME, fault) ||
+        !judge_kind(v, HF_SNAPSHOT_IDS, fault))
+        return NULL;
     v->tables.judged = fault;
     return fault;
+}
+
+/* ---- states -------------------------------------------------------------- */
+
+/* Per table: has it keys whose values are not all known? */
+static bool *find_strange(hf_verifier *v)
+{
+    const hf_history *h = v->h;
+    bool *strange = hf_zeros(v, (size_t)h->n_strings + 1, sizeof(*strange));
+
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        if (v->facts.key_use[k] & (HF_KEY_BLIND | HF_KEY_LIST))
+            strange[hf_table_place(h, hf_table_of(h, k))] = true;
+    return strange;
+}
+
+/* The operations whose results the states must say. */
+static uint32_t collect_open(hf_verifier *v, const hf_world *w,
+                             hf_sortable *ret)
+{
+    const hf_history *h = v->h;
+    bool *strange = find_strange(v);
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t];
+             w->place[t] != HF_NONE && op < h->op_first[t + 1]; op++) {
+            hf_predicate p;
+
+            if (!hf_op_has_predicate(hf_op_kind_of(h, op)) ||
+                !hf_op_counts(h, op))
+                continue;
+            p = hf_op_predicate(h, op);
+            if (!p.has_version_set && p.has_result_set &&
+                p.snapshot == HF_SNAPSHOT_NONE &&
+                !strange[hf_table_place(h, p.table)])
+                ret[n++] = (hf_sortable){w->now[t], op};
+        }
+    hf_sort(ret, n);
+    return n;
+}
+
+bool hf_judge_states(hf_verifier *v, const hf_world *w, uint8_t *fault)
+{
+    sweep s = {.v = v, .world = w, .fault = fault};
+    hf_sortable *ops = hf_zeros(v, v->h->n_ops, sizeof(*ops));
+    bool done;
+
+    memset(fault, HF_SET_OPEN, v->h->n_ops);
+    done = judge_all(&s, ops, collect_open(v, w, ops));
+    hf_vec_release(&s.columns);
+    hf_vec_release(&s.exceptions);
+    return done;
 }

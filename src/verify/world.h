@@ -47,6 +47,10 @@ typedef struct hf_world {
      * operation (views.c) */
     struct hf_sortable *suspects; /* operation, key */
     size_t n_suspects;
+    /* what hf_judge_states() said of the operations, and for which `now`;
+     * kept by expected_fits.c */
+    uint8_t *open_fault;
+    const uint32_t *open_now;
     /* the writers of each key, in order; see hf_world_collect_writers() */
     uint32_t *writer_first;
     hf_txn_id *writers;
