@@ -2,6 +2,7 @@
 #include "check/check.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "check/brute_engine.h"
 #include "check/graph_engine.h"
@@ -40,7 +41,8 @@ static const hf_engine engines[] = {
      .summary =
          "what is not known is decided by a search, with a proof either way",
      .check = hf_polygraph_check,
-     .mixed = true},
+     .mixed = true,
+     .last_word = true},
     {.name = "replay",
      .summary =
          "the expected order of transactions, executed: serial order, commits",
@@ -100,6 +102,25 @@ static hf_status ask(const hf_engine *engine, const hf_history *h,
     return HF_OK;
 }
 
+/* The answer that stays, with what the one before it did not know. */
+static hf_result *better(hf_result *old, hf_result *r,
+                         const hf_check_options *options, bool last_word)
+{
+    if (!old)
+        return r;
+    if (!counts(r, options) && !(last_word && r->reason && old->reason &&
+                                 strcmp(r->reason, old->reason) != 0)) {
+        hf_result_free(r);
+        return old;
+    }
+    if (old->reason) {
+        r->open_to = old->engine;
+        r->open = hf_arena_text(&r->arena, old->reason, strlen(old->reason));
+    }
+    hf_result_free(old);
+    return r;
+}
+
 hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
                         hf_level level, const hf_check_options *options,
                         hf_budget *budget, hf_result **ret, hf_error *err)
@@ -120,12 +141,7 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
             hf_result_free(kept);
             return st;
         }
-        if (kept && !counts(r, options)) {
-            hf_result_free(r);
-        } else {
-            hf_result_free(kept);
-            kept = r;
-        }
+        kept = better(kept, r, options, engines[i].last_word);
         if (kept->verdict != HF_UNKNOWN || (budget && budget->spent))
             break;
     }

@@ -10,6 +10,18 @@
 #include "model/witness.h"
 #include "sql/sql.h"
 
+/* Orders that a search may begin with. */
+typedef enum hf_hint {
+    HF_HINT_AUTO = 0, /* each that the history has, in turn */
+    HF_HINT_SERIAL,   /* the recorded serial order */
+    HF_HINT_TIMES,    /* starts by begin, commits by end */
+    HF_HINT_END,
+    HF_HINT_BEGIN,
+    HF_HINT_MIDDLE,
+    HF_HINT_FILE,
+    HF_HINT_COUNT
+} hf_hint;
+
 /* How to judge; all zero is the default. */
 typedef struct hf_check_options {
     unsigned assume;  /* HF_REST_*: what the user promises about the data */
@@ -24,7 +36,10 @@ typedef struct hf_check_options {
     /* A transaction that names a level is judged by it, the others by the one
      * that is asked about (docs/semantics.md, "Mixed levels"). */
     bool mixed;
+    unsigned hint; /* polygraph: an order to begin with, hf_hint; never proof */
+    bool eager;    /* polygraph, to compare: all pairs are chosen at once */
 } hf_check_options;
+#define HF_CHECK_HAS_EAGER 1
 
 typedef struct hf_engine {
     const char *name;    /* "brute" */
@@ -38,7 +53,8 @@ typedef struct hf_engine {
     /* Is it worth asking about this history, if the user leaves the choice
      * to us?  NULL: always. */
     bool (*suits)(const hf_history *h);
-    bool mixed; /* knows hf_check_options.mixed; the others say unknown */
+    bool mixed;     /* knows hf_check_options.mixed; the others say unknown */
+    bool last_word; /* if it does not know, its reason counts */
 } hf_engine;
 
 /* NULL after the last. */

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/sort.h"
+#include "check/brute_engine.h"
 #include "check/graph.h"
 #include "check/poly.h"
 #include "check/pred.h"
@@ -738,6 +739,23 @@ static bool is_weak(hf_level level)
            (info->shape == HF_SHAPE_AXIOM && !(info->axiom & HF_AXIOM_PREFIX));
 }
 
+/* What a search does not know, of a few transactions. */
+static hf_status enumerate(const hf_history *h, hf_level level,
+                           const hf_check_options *options, hf_budget *budget,
+                           hf_result **ret, hf_error *err)
+{
+    hf_result *r = NULL;
+    hf_status st = hf_brute_check(h, level, options, budget, &r, err);
+
+    if (st != HF_OK || r->verdict == HF_UNKNOWN) {
+        hf_result_free(r);
+        return HF_OK;
+    }
+    hf_result_free(*ret);
+    *ret = r;
+    return HF_OK;
+}
+
 hf_status hf_polygraph_check(const hf_history *h, hf_level level,
                              const hf_check_options *options, hf_budget *budget,
                              hf_result **ret, hf_error *err)
@@ -753,5 +771,7 @@ hf_status hf_polygraph_check(const hf_history *h, hf_level level,
         hf_result_free(*ret);
     }
     check(h, level, options, budget, "polygraph", ret);
+    if ((*ret)->verdict == HF_UNKNOWN && !(budget && budget->spent))
+        return enumerate(h, level, options, budget, ret, err);
     return HF_OK;
 }

@@ -101,6 +101,8 @@ typedef struct hf_poly {
     uint32_t n_gates;
     uint32_t *gate_atom; /* per gate */
     bool random;         /* keys are taken at random */
+    bool eager;          /* every pair is chosen */
+    uint32_t eager_key, eager_i;
     uint64_t seed;
 
     HF_VEC(hf_poly_forced) forced; /* by reachability, see poly_prune.c */
@@ -199,17 +201,15 @@ bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
 void hf_poly_decide(hf_graph_report *report, hf_result *r);
 /* Only orders are open, and the level's definition is an order of nodes. */
 bool hf_poly_is_order(const hf_graph *g);
+bool hf_poly_has_form(const hf_graph *g); /* the second of these */
+/* A search that is cut short, over the edges of the graph, whatever reads are
+ * left open.  NONE: the proof is delivered, unless sources were guessed; FOUND:
+ * the commits in their order, and the verdict if they were. */
+hf_order_answer hf_poly_attempt(hf_graph_report *report, hf_result *r,
+                                bool guessed, hf_txn_id **ret_order);
 
-/* An order of nodes to begin with. */
-typedef enum hf_poly_hint_kind {
-    HF_POLY_BY_TIMES,  /* starts by begin, commits by end */
-    HF_POLY_BY_END,    /* both by end */
-    HF_POLY_BY_BEGIN,  /* both by begin */
-    HF_POLY_BY_MIDDLE, /* both by the time in between */
-    HF_POLY_BY_FILE,
-    HF_POLY_HINT_COUNT
-} hf_poly_hint_kind;
-uint32_t *hf_poly_hint(const hf_poly *p, hf_poly_hint_kind kind);
+/* All nodes in an order to begin with. */
+uint32_t *hf_poly_hint(const hf_poly *p, hf_hint kind);
 bool hf_poly_has_times(const hf_history *h);
 /* For levels weaker than snapshot isolation: the commits in an order that
  * proves that, if it is found soon; else NULL.  Only orders are open. */

@@ -284,7 +284,7 @@ static void find_touched(hf_poly *p)
 void hf_poly_build(hf_poly *p, hf_graph *g, unsigned mask, hf_walk_form form,
                    const uint8_t *uncertain)
 {
-    *p = (hf_poly){.g = g, .uncertain = uncertain};
+    *p = (hf_poly){.g = g, .uncertain = uncertain, .eager = g->options.eager};
     p->walk = (hf_walk){.g = g, .mask = mask, .form = form};
     p->chains = hf_level_forbids(g->level->level, HF_LOST_UPDATE) &&
                 form != HF_WALK_PREFIX;

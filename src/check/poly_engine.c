@@ -51,10 +51,10 @@ bool hf_poly_has_times(const hf_history *h)
 }
 
 /* Twice the time, so that there is room for the middle. */
-static void times_of(const hf_history *h, hf_txn_id t, hf_poly_hint_kind kind,
+static void times_of(const hf_history *h, hf_txn_id t, hf_hint kind,
                      uint64_t *begin, uint64_t *end)
 {
-    if (kind == HF_POLY_BY_FILE) {
+    if (kind == HF_HINT_FILE) {
         *begin = *end = t;
         return;
     }
@@ -65,30 +65,47 @@ static void times_of(const hf_history *h, hf_txn_id t, hf_poly_hint_kind kind,
         *end = hf_txn_end_time(h, t);
         *begin = hf_txn_begin_time(h, t);
     }
-    if (kind == HF_POLY_BY_END)
+    if (kind == HF_HINT_END)
         *begin = *end;
-    else if (kind == HF_POLY_BY_BEGIN)
+    else if (kind == HF_HINT_BEGIN)
         *end = *begin;
-    else if (kind == HF_POLY_BY_MIDDLE && *begin <= *end)
+    else if (kind == HF_HINT_MIDDLE && *begin <= *end)
         *begin = *end = *begin + (*end - *begin) / 2;
 }
 
 /* Nodes in between come where they are needed, so last. */
-uint32_t *hf_poly_hint(const hf_poly *p, hf_poly_hint_kind kind)
+/* Places in the recorded serial order; those that are not in it come last. */
+static uint32_t *serial_places(const hf_history *h)
+{
+    uint32_t *place = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
+
+    memset(place, 0xff, ((size_t)h->n_txns + 1) * sizeof(*place));
+    for (uint32_t i = 0; i < h->cert.n_serial; i++)
+        place[h->cert.serial[i]] = i;
+    return place;
+}
+
+uint32_t *hf_poly_hint(const hf_poly *p, hf_hint kind)
 {
     const hf_history *h = p->g->h;
     uint32_t n = hf_poly_n_nodes(p), at = 0;
     hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)n + 1);
     uint32_t *hint = HF_NEW_ARRAY(uint32_t, (size_t)n + 1);
 
+    uint32_t *serial = kind == HF_HINT_SERIAL ? serial_places(h) : NULL;
+
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         uint64_t begin, end;
 
-        times_of(h, t, kind, &begin, &end);
+        if (serial)
+            begin = end = serial[t];
+        else
+            times_of(h, t, kind, &begin, &end);
         if (p->walk.form != HF_WALK_PLAIN)
             s[at++] = (hf_sortable){begin, hf_poly_start(p, t)};
         s[at++] = (hf_sortable){end, hf_poly_commit(p, t)};
     }
+    hf_free(serial);
     hf_sort(s, at);
     for (uint32_t i = 0; i < at; i++)
         hint[i] = (uint32_t)s[i].value;
@@ -182,23 +199,30 @@ static hf_order_answer search_from(stages *s, hf_poly *p, uint32_t *hint,
     s->searches++;
     s->conflicts += hf_order_conflicts(p->order) - before;
     hf_budget_progress(s->g->budget, "conflicts", s->conflicts, 0);
-    if (hf_graph_spent(s->g))
-        return answer;
+    (void)hf_graph_spent(s->g);
     return answer;
+}
+
+static bool is_worth_a_try(const hf_poly *p, hf_hint kind, bool times)
+{
+    if (kind == HF_HINT_SERIAL)
+        return p->g->h->cert.n_serial > 0;
+    if (kind == HF_HINT_TIMES && p->walk.form == HF_WALK_PLAIN)
+        return false;
+    return (kind == HF_HINT_FILE) != times;
 }
 
 static hf_order_answer search_by_hints(stages *s, hf_poly *p,
                                        uint64_t conflicts)
 {
     bool times = hf_poly_has_times(s->g->h);
+    unsigned wanted = s->g->options.hint;
     hf_order_answer answer = HF_ORDER_LIMIT;
 
-    for (unsigned k = 0; k < HF_POLY_HINT_COUNT; k++) {
-        if ((k == HF_POLY_BY_FILE) == times ||
-            (k == HF_POLY_BY_TIMES && p->walk.form == HF_WALK_PLAIN))
+    for (unsigned k = HF_HINT_AUTO + 1; k < HF_HINT_COUNT; k++) {
+        if (wanted ? k != wanted : !is_worth_a_try(p, (hf_hint)k, times))
             continue;
-        answer = search_from(s, p, hf_poly_hint(p, (hf_poly_hint_kind)k),
-                             conflicts, 20);
+        answer = search_from(s, p, hf_poly_hint(p, (hf_hint)k), conflicts, 20);
         if (answer != HF_ORDER_LIMIT || s->g->stopped)
             break;
     }
@@ -226,7 +250,7 @@ static hf_txn_id *by_middle(const hf_history *h)
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         uint64_t begin, end;
 
-        times_of(h, t, HF_POLY_BY_MIDDLE, &begin, &end);
+        times_of(h, t, HF_HINT_MIDDLE, &begin, &end);
         s[t] = (hf_sortable){end, t};
     }
     hf_sort(s, h->n_txns);
@@ -236,15 +260,33 @@ static hf_txn_id *by_middle(const hf_history *h)
     return order;
 }
 
-/* False: it cannot. */
-static bool begin_walk(stages *s, unsigned mask)
+/* Transactions in an order of nodes, by their commits. */
+static hf_txn_id *by_nodes(const hf_poly *p, const uint32_t *nodes)
+{
+    uint32_t n = hf_poly_n_nodes(p), at = 0;
+    hf_txn_id *order = HF_NEW_ARRAY(hf_txn_id, (size_t)p->g->h->n_txns + 1);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (nodes[i] < p->nodes.times &&
+            (p->walk.form == HF_WALK_PLAIN || (nodes[i] & 1u)))
+            order[at++] =
+                p->walk.form == HF_WALK_PLAIN ? nodes[i] : nodes[i] / 2;
+    HF_ASSERT(at == p->g->h->n_txns);
+    return order;
+}
+
+/* From times; or else from an order of nodes, if there is one.  False: it
+ * cannot. */
+static bool begin_walk(stages *s, const hf_poly *p, const uint32_t *nodes)
 {
     hf_txn_id *start;
 
     if (s->walk)
         return true;
-    start = hf_poly_has_times(s->g->h) ? by_middle(s->g->h) : NULL;
-    s->walk = hf_poly_walk_new(s->g, mask, start);
+    start = hf_poly_has_times(s->g->h) ? by_middle(s->g->h)
+            : nodes                    ? by_nodes(p, nodes)
+                                       : NULL;
+    s->walk = hf_poly_walk_new(s->g, p->walk.mask, start);
     hf_free(start);
     return s->walk != NULL;
 }
@@ -296,7 +338,7 @@ static void walk_on(stages *s)
 /* A search from where a walk ends. */
 static hf_order_answer search_by_walk(stages *s, hf_poly *p)
 {
-    if (!begin_walk(s, p->walk.mask))
+    if (!begin_walk(s, p, NULL))
         return HF_ORDER_LIMIT;
     walk_on(s);
     if (s->g->stopped)
@@ -327,13 +369,18 @@ static bool is_for_walk(const hf_poly *p)
 
 /* ---- stages -------------------------------------------------------------- */
 
-bool hf_poly_is_order(const hf_graph *g)
+bool hf_poly_has_form(const hf_graph *g)
 {
     hf_level_shape shape = g->level->shape;
 
-    return g->open_reads == 0 && !g->own &&
+    return !g->own &&
            (shape == HF_SHAPE_SERIAL || shape == HF_SHAPE_ITEM ||
             shape == HF_SHAPE_SNAPSHOT || (g->level->axiom & HF_AXIOM_PREFIX));
+}
+
+bool hf_poly_is_order(const hf_graph *g)
+{
+    return g->open_reads == 0 && hf_poly_has_form(g);
 }
 
 static hf_walk_form form_of(const hf_level_info *level)
@@ -432,7 +479,7 @@ static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
     size_t n = hf_poly_n_nodes(p);
     uint32_t *hint;
 
-    if (turn % 4 == 2 && begin_walk(s, p->walk.mask)) {
+    if (turn % 4 == 2 && begin_walk(s, p, balance)) {
         walk_on(s);
         return walk_hint(s->walk, p);
     }
@@ -441,9 +488,9 @@ static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
         memcpy(hint, balance, n * sizeof(*hint));
         return hint;
     }
-    return hf_poly_hint(p, !times              ? HF_POLY_BY_FILE
-                           : turn / 2 % 2 == 0 ? HF_POLY_BY_TIMES
-                                               : HF_POLY_BY_MIDDLE);
+    return hf_poly_hint(p, !times              ? HF_HINT_FILE
+                           : turn / 2 % 2 == 0 ? HF_HINT_TIMES
+                                               : HF_HINT_MIDDLE);
 }
 
 /* Until there is an answer. */
@@ -480,9 +527,9 @@ static hf_order_answer search_pruned(stages *s, hf_poly *p, hf_walk_form form,
         answer = search_in_turn(s, p, balance);
         hf_free(balance);
     } else {
-        answer = search_from(
-            s, p, balance ? balance : hf_poly_hint(p, HF_POLY_BY_FILE),
-            GUESS_CONFLICTS, 20);
+        answer =
+            search_from(s, p, balance ? balance : hf_poly_hint(p, HF_HINT_FILE),
+                        GUESS_CONFLICTS, 20);
     }
     return answer;
 }
@@ -516,6 +563,8 @@ static void decide(stages *s)
     if (form != HF_WALK_PLAIN && try_serial(s, false))
         return;
     hf_poly_build(&p, s->g, mask_of(level), form, NULL);
+    if (p.eager)
+        s->pruned = hf_poly_prune(&p, MOST_BYTES, NULL);
     begin(&p);
     answer = search_by_hints(s, &p, FIRST_CONFLICTS);
     if (answer == HF_ORDER_LIMIT && !s->g->stopped)
@@ -580,4 +629,28 @@ hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r)
     }
     hf_poly_walk_free(s.walk);
     return order;
+}
+
+hf_order_answer hf_poly_attempt(hf_graph_report *report, hf_result *r,
+                                bool guessed, hf_txn_id **ret_order)
+{
+    stages s = {.report = report, .g = report->g, .r = r};
+    hf_walk_form form = form_of(s.g->level);
+    hf_order_answer answer;
+    hf_poly p;
+
+    hf_poly_build(&p, s.g, mask_of(s.g->level), form, NULL);
+    begin(&p);
+    answer = search_by_hints(&s, &p, FIRST_CONFLICTS);
+    if (answer == HF_ORDER_LIMIT && !s.g->stopped)
+        answer = search_pruned(&s, &p, form, false);
+    if (answer == HF_ORDER_FOUND && ret_order)
+        *ret_order = commits_of(&p);
+    if (answer == HF_ORDER_FOUND && guessed)
+        set_valid(&p, r);
+    if (answer == HF_ORDER_NONE && !guessed)
+        deliver_proof(&s, &p);
+    hf_poly_release(&p);
+    hf_poly_walk_free(s.walk);
+    return answer;
 }

@@ -256,11 +256,38 @@ static hf_order_next look_at_key(hf_poly *p, uint32_t key, hf_lit *ret_lit)
     return HF_ORDER_DONE;
 }
 
+/* Every pair that is not decided, as the order has it: what a search without
+ * lazy pairs does, to compare with. */
+static bool next_pair(hf_poly *p, hf_lit *ret_lit)
+{
+    for (; p->eager_key < p->n_keys; p->eager_key++, p->eager_i = 1) {
+        const uint32_t *atoms = p->atoms + p->atom_first[p->eager_key];
+        uint32_t n =
+            p->atom_first[p->eager_key + 1] - p->atom_first[p->eager_key];
+
+        for (; p->eager_i < n; p->eager_i++)
+            for (uint32_t j = 0; j < p->eager_i; j++) {
+                hf_lit lit;
+
+                if (p->g->ver_txn[atoms[j]] == HF_NONE)
+                    continue;
+                lit = hf_poly_before(p, atoms[j], atoms[p->eager_i]);
+                if (hf_order_value(p->order, lit) >= 0)
+                    continue;
+                *ret_lit = lit;
+                return true;
+            }
+    }
+    return false;
+}
+
 static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
 {
     hf_poly *p = user;
 
     (void)o;
+    if (p->eager && next_pair(p, ret_lit))
+        return HF_ORDER_DECIDE;
     while (p->queue.n > 0) {
         size_t i = p->queue.n - 1;
         uint32_t key;
@@ -285,8 +312,22 @@ static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
     return HF_ORDER_DONE;
 }
 
+/* Pairs that were decided have to be again. */
+static void undone(void *user, hf_order *o, hf_lit lit)
+{
+    hf_poly *p = user;
+
+    (void)o;
+    (void)lit;
+    p->eager_key = 0;
+    p->eager_i = 1;
+}
+
 hf_order_client hf_poly_client(hf_poly *p)
 {
-    return (hf_order_client){
-        .user = p, .look = look, .taken = taken, .moved = moved};
+    return (hf_order_client){.user = p,
+                             .look = look,
+                             .taken = taken,
+                             .undone = p->eager ? undone : NULL,
+                             .moved = moved};
 }

@@ -156,8 +156,8 @@ static bool far_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
 static bool leads(const hf_poly *p, hf_edge_kind kind, uint32_t from,
                   uint32_t to)
 {
-    bool late = is_anti(kind) ||
-                (p->walk.form == HF_WALK_PREFIX && kind == HF_EDGE_WW);
+    bool late =
+        is_anti(kind) || (p->walk.form == HF_WALK_PREFIX && kind == HF_EDGE_WW);
 
     return p->walk.form == HF_WALK_PLAIN ||
            (is_anti(kind) == is_start(p, from) && late != is_start(p, to));

@@ -1,8 +1,9 @@
 /* poly_walk_build.c: what a walk looks at, and where it begins.
  *
- * Without times the first positions are those that put every reader one place
- * behind its writer as nearly as possible, by least squares: a sparse linear
- * system, solved by conjugate gradients.  That has the global shape right (a
+ * Without times the first positions are those that put every reader behind its
+ * writer, as far as the writers of that key are from each other, as nearly as
+ * possible, by least squares: a sparse linear system, solved by conjugate
+ * gradients.  That has the global shape right (a
  * random order has not, and moves of single transactions never mend that) and
  * leaves about half of the reads broken.  Sessions, where they are named, pull
  * as well, whether the level asks for their order or not.
@@ -157,33 +158,55 @@ static void find_rules(hf_poly_walk *w, unsigned mask)
 
 /* ---- the start ----------------------------------------------------------- */
 
-/* Everybody in `springs` wants to be one place behind the one before. */
-typedef HF_VEC(hf_walk_rule) springs;
+/* One wants to be `rest` behind the other; the shorter, the firmer. */
+typedef struct spring {
+    hf_txn_id before, after;
+    double rest, force;
+} spring;
+typedef HF_VEC(spring) springs;
+
+/* There are n of them in all that follow each other like these two. */
+static void add_spring(const hf_poly_walk *w, springs *ret, hf_txn_id before,
+                       hf_txn_id after, uint32_t n)
+{
+    double rest = (double)w->g->h->n_txns / (n + 1.0);
+
+    if (before == HF_NONE || after == HF_NONE)
+        return;
+    hf_vec_push(ret, (spring){before, after, rest, 1 / (rest * rest)});
+}
 
 static void find_springs(const hf_poly_walk *w, springs *ret)
 {
-    const hf_history *h = w->g->h;
+    const hf_graph *g = w->g;
+    const hf_history *h = g->h;
 
-    for (uint32_t i = 0; i < w->n_reads; i++)
-        if (w->read_ver[i] != HF_NONE &&
-            w->g->ver_txn[w->read_ver[i]] != HF_NONE)
-            hf_vec_push(ret, (hf_walk_rule){w->g->ver_txn[w->read_ver[i]],
-                                            w->g->reader_txn[i]});
-    for (size_t i = 0; i < w->rules.n; i++)
-        hf_vec_push(ret, w->rules.at[i]);
+    for (uint32_t i = 0; i < w->n_reads; i++) {
+        uint32_t v = w->read_ver[i];
+        hf_key_id k = v == HF_NONE ? 0 : w->ver_key[v];
+
+        if (v != HF_NONE && g->ver_txn[v] != HF_NONE)
+            add_spring(w, ret, g->ver_txn[v], g->reader_txn[i],
+                       g->ver_end[k] - g->ver_first[k]);
+    }
+    for (hf_key_id k = 0; k < h->n_keys; k++)
+        for (uint32_t v = g->ver_first[k] + 2; v < g->chain_end[k]; v++)
+            add_spring(w, ret, g->ver_txn[v - 1], g->ver_txn[v],
+                       g->chain_end[k] - g->ver_first[k]);
     for (hf_session_id i = 0; i < h->n_sessions; i++)
         for (uint32_t k = h->session_first[i] + 1; k < h->session_first[i + 1];
              k++)
-            hf_vec_push(ret, (hf_walk_rule){h->session_txns[k - 1],
-                                            h->session_txns[k]});
+            add_spring(w, ret, h->session_txns[k - 1], h->session_txns[k],
+                       h->session_first[i + 1] - h->session_first[i]);
 }
 
-/* to += the sum over springs of the pull at x; `rest`: of one at rest. */
-static void pull(const springs *s, const double *x, double rest, double *to)
+/* to += the sum over springs of their force at x; `bare`: as if they had no
+ * length of their own. */
+static void pull(const springs *s, const double *x, bool bare, double *to)
 {
     for (size_t i = 0; i < s->n; i++) {
-        hf_walk_rule r = s->at[i];
-        double f = rest - (x[r.after] - x[r.before]);
+        spring r = s->at[i];
+        double f = r.force * ((bare ? 0 : r.rest) - (x[r.after] - x[r.before]));
 
         to[r.after] += f;
         to[r.before] -= f;
@@ -207,14 +230,14 @@ static void relax(hf_graph *g, const springs *s, double *x, uint32_t n)
     double *pulled = HF_NEW_ZEROED(double, (size_t)n + 1);
     double left, first;
 
-    pull(s, x, 1, rest);
+    pull(s, x, false, rest);
     memcpy(way, rest, (size_t)n * sizeof(*way));
     left = first = dot(rest, rest, n);
     for (unsigned k = 0; k < ITERATIONS && left > 1e-10 * first; k++) {
         double bend, step, next;
 
         memset(pulled, 0, (size_t)n * sizeof(*pulled));
-        pull(s, way, 0, pulled);
+        pull(s, way, true, pulled);
         bend = -dot(way, pulled, n);
         if (bend <= 0 || hf_graph_spent(g))
             break;

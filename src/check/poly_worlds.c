@@ -1028,8 +1028,8 @@ static void search(worlds *w)
     w->order = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
     hint = stronger_hint(w);
     if (!hint)
-        hint = hf_poly_hint(&w->p, hf_poly_has_times(h) ? HF_POLY_BY_END
-                                                        : HF_POLY_BY_FILE);
+        hint = hf_poly_hint(&w->p,
+                            hf_poly_has_times(h) ? HF_HINT_END : HF_HINT_FILE);
     (void)hf_order_begin(w->p.order, hint);
     hf_free(hint);
     make_choices(w);
@@ -1045,6 +1045,24 @@ static bool has_odd_lists(const hf_graph *g)
     return g->odd.n > 0 || g->undecided[0];
 }
 
+/* What one of unknown outcome read of a list, or appended to it, says
+ * something about its order only if it happened. */
+static bool has_doubtful_lists(const worlds *w)
+{
+    const hf_history *h = w->g->h;
+
+    for (hf_txn_id t = 0; w->n_uncertain > 0 && t < h->n_txns; t++)
+        for (hf_op_id o = h->op_first[t];
+             w->uncertain[t] && o < h->op_first[t + 1]; o++) {
+            hf_value_id v = value_read(h, o);
+
+            if (hf_op_kind_of(h, o) == HF_OP_APPEND ||
+                (v != HF_NONE && h->value_type[v] == HF_LIST))
+                return true;
+        }
+    return false;
+}
+
 /* Every source is settled, and the level is an order of nodes. */
 static void decide_order(worlds *w)
 {
@@ -1055,6 +1073,86 @@ static void decide_order(worlds *w)
     *w->report = report; /* with what was found */
     if (w->r->verdict == HF_VALID)
         store_sources(w, w->fixed);
+}
+
+/* The newest candidate before the reader in an order of transactions; else the
+ * oldest. */
+static uint32_t guess_source(const worlds *w, hf_op_id op,
+                             const uint32_t *place)
+{
+    const hf_history *h = w->base->h;
+    hf_txn_id t = hf_op_txn(h, op);
+    hf_value_id v = value_read(h, op);
+    uint32_t best = HF_CHOSEN_ONLY, best_place = 0;
+    bool best_before = false;
+
+    if (hf_value_is_initial(h, h->op_key[op], v)) {
+        best = HF_CHOSEN_INITIAL;
+        best_before = true;
+    }
+    for (uint32_t i = w->write_first[v]; i < w->write_first[v + 1]; i++) {
+        hf_txn_id from = hf_op_txn(h, w->writes[i]);
+        bool before = place[from] < place[t];
+
+        if (from == t || !w->sure[from] ||
+            !is_last_write(h, from, w->writes[i]))
+            continue;
+        if (best == HF_CHOSEN_ONLY ||
+            (before && (!best_before || place[from] >= best_place)) ||
+            (!before && !best_before && place[from] < best_place)) {
+            best = HF_CHOSEN(from);
+            best_place = place[from];
+            best_before = before;
+        }
+    }
+    return best;
+}
+
+/* All open reads take the source that the order suggests. */
+static bool try_sources(worlds *w, const hf_txn_id *order)
+{
+    const hf_history *h = w->base->h;
+    uint32_t *place = HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1);
+    uint32_t *kept = w->fixed;
+    hf_graph_report report = *w->report;
+    hf_graph guess;
+    bool valid = false;
+
+    for (uint32_t i = 0; i < w->base->n_happened; i++)
+        place[order[i]] = i;
+    w->fixed = HF_NEW_ARRAY(uint32_t, (size_t)h->n_ops + 1);
+    memcpy(w->fixed, kept, h->n_ops * sizeof(*kept));
+    for (size_t i = 0; i < w->base->open.n; i++)
+        w->fixed[w->base->open.at[i]] =
+            guess_source(w, w->base->open.at[i], place);
+    if (rebuild(w, &guess, w->sure, false) && guess.open_reads == 0) {
+        report.g = &guess;
+        valid = hf_poly_attempt(&report, w->r, true, NULL) == HF_ORDER_FOUND;
+        if (valid)
+            store_sources(w, w->fixed);
+    }
+    hf_graph_release(&guess);
+    hf_free(w->fixed);
+    hf_free(place);
+    w->fixed = kept;
+    return valid;
+}
+
+/* Without the open reads first: if there is no order even so, that is the
+ * answer; else it says where they may come from.  True: decided. */
+static bool decide_by_guess(worlds *w)
+{
+    hf_graph_report report = *w->report;
+    hf_txn_id *order = NULL;
+    hf_order_answer answer;
+    bool done;
+
+    report.g = w->base;
+    answer = hf_poly_attempt(&report, w->r, false, &order);
+    *w->report = report; /* with what was found */
+    done = answer == HF_ORDER_NONE || (order && try_sources(w, order));
+    hf_free(order);
+    return done;
 }
 
 static void decide(worlds *w)
@@ -1077,9 +1175,13 @@ static void decide(worlds *w)
         set_unknown(w, "a list that one of unknown outcome may have read or "
                        "written has elements that were appended more than "
                        "once");
+    else if (has_doubtful_lists(w))
+        set_unknown(w, "a list was read by one of unknown outcome, of whom it "
+                       "is not known whether anybody read from it");
     else if (w->base == &w->settled && hf_poly_is_order(w->base))
         decide_order(w);
-    else
+    else if (w->n_uncertain > 0 || !hf_poly_has_form(w->base) ||
+             w->g->stopped || !decide_by_guess(w))
         search(w);
 }
 

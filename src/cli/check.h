@@ -18,6 +18,7 @@ typedef struct hf_check_settings {
     unsigned dialect; /* 0: not known, else 1 + hf_sql_dialect */
     unsigned oracle;  /* 0: none, else by its place among them */
     unsigned order;   /* 0: as recorded, else 1 + the place in the choices */
+    unsigned hint;    /* the same; an hf_hint */
     hf_number max, threads;
     hf_limits limits;
     unsigned color;

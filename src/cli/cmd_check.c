@@ -179,6 +179,15 @@ static const char *choose_order(unsigned index)
                                                       : NULL;
 }
 
+/* In the order of hf_hint. */
+static const char *choose_hint(unsigned index)
+{
+    static const char *const hints[] = {"serial", "times",  "end",
+                                        "begin",  "middle", "file"};
+
+    return index < sizeof(hints) / sizeof(hints[0]) ? hints[index] : NULL;
+}
+
 /* ---- the witness and the graph ------------------------------------------ */
 
 typedef void (*content)(const hf_job *job, const hf_result *r, hf_out *out);
@@ -246,6 +255,16 @@ static void last_words(const void *user, const char *reason, hf_out *out)
     hf_job_print_unknown(user, reason, out);
 }
 
+/* Who judged it, and why not the one that was asked first. */
+static void tell_engine(const hf_job *job, const hf_result *r)
+{
+    if (!job->set->quiet && !job->set->json && r->open &&
+        r->verdict != HF_UNKNOWN)
+        hf_cli_note(job->cli, "engine %s judged it; engine %s left open: %.*s",
+                    r->engine, r->open_to, (int)strcspn(r->open, ":;"),
+                    r->open);
+}
+
 static int check_level(hf_job *job)
 {
     hf_result *r = NULL;
@@ -258,6 +277,7 @@ static int check_level(hf_job *job)
         hf_error_context(&err, "could not check \"%s\"", job->path);
         return hf_cli_fail(job->cli, st, &err, NULL);
     }
+    tell_engine(job, r);
     hf_job_print(job, r);
     status = hf_exit_of_verdict(r->verdict);
     st = write_files(job, r, &err);
@@ -393,6 +413,7 @@ static hf_status settle(const hf_check_settings *set, hf_job *job,
         job->options.oracle = &hf_sql_oracle_sqlite;
     if (set->order > 0)
         job->options.order = orders[set->order - 1].rest;
+    job->options.hint = set->hint;
     if (set->threads.given)
         job->options.threads = (unsigned)set->threads.value;
     if (set->max.given && set->max.value > ENGINE_KEEPS)
@@ -456,9 +477,13 @@ static const hf_option options[] = {
                "versions is known or can be completed. certificate is the "
                "same with predicate operations and aggregates. replay holds "
                "every result against the order in which the database says it "
-               "worked (--order). brute is the textbook definition of every "
+               "worked (--order). weak is causal and the levels below it "
+               "without an order of versions. polygraph decides what is open "
+               "(orders, sources of equal values, outcomes) by a search, with "
+               "a proof either way. brute is the textbook definition of every "
                "level by enumeration, for up to 8 transactions. auto asks "
-               "graph or certificate, as the history wants, then brute.",
+               "graph or certificate, as the history wants, then weak, "
+               "polygraph and brute, and says what the first left open.",
      .example = "--engine brute"},
     {.name = "assume",
      .argument = "NAMES",
@@ -488,6 +513,18 @@ static const hf_option options[] = {
                "clients' clock; file: as they stand in the file. Without "
                "this option it is serial if that was recorded, else commit.",
      .example = "--engine replay --order commit"},
+    {.name = "hint",
+     .argument = "NAME",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(hf_check_settings, hint),
+     .choices = choose_hint,
+     .summary = "the order in which engine polygraph begins to search",
+     .detail = "Only to find an answer sooner: it is never part of a proof. "
+               "serial: the order in the certificate; times: starts by begin, "
+               "commits by end; end, begin, middle: one of these times; file: "
+               "as they stand in the file. Without this option all that the "
+               "history has are tried in turn.",
+     .example = "--engine polygraph --hint middle"},
     {.name = "mixed",
      .type = HF_OPTION_FLAG,
      .offset = offsetof(hf_check_settings, mixed),

@@ -185,10 +185,12 @@ typedef struct hf_group {
 struct hf_result {
     hf_verdict verdict;
     hf_level level;
-    bool mixed;         /* it is that of transactions that name none */
-    const char *engine; /* static */
-    char *reason;       /* for unknown: why; in the arena; else NULL */
-    hf_witness witness; /* of the verdict */
+    bool mixed;          /* it is that of transactions that name none */
+    const char *engine;  /* static */
+    char *reason;        /* for unknown: why; in the arena; else NULL */
+    const char *open_to; /* the engine asked before, and what it left open; */
+    char *open;          /* NULL: this one was the first, or the only one */
+    hf_witness witness;  /* of the verdict */
     uint32_t n_findings;
     hf_finding *findings; /* worst first; may be empty */
     uint32_t n_groups;

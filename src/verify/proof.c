@@ -30,6 +30,9 @@ typedef struct clause {
     bool is_silent; /* has a fact that is known to be true */
 } clause;
 
+/* Whatever is taken, it is true: a proof counts if one way ends it. */
+enum { DOUBT_SHORTER, DOUBT_IN_HAND, DOUBT_OTHER, DOUBT_COUNT };
+
 typedef struct resolver {
     const hf_proof *p;
     clause *clauses;    /* per step */
@@ -41,6 +44,7 @@ typedef struct resolver {
     hf_literals list;
     uint32_t n_marked;
     bool is_short;
+    int doubt; /* which of two to take, if both say more than they had to */
 } resolver;
 
 bool hf_refuse_in_step(hf_verifier *v, uint32_t step)
@@ -152,7 +156,8 @@ static bool choose(resolver *r, const clause *c)
     else if (silent)
         change = true;
     else if (c->is_short && r->is_short)
-        change = c->n < r->n_marked;
+        change = r->doubt == DOUBT_SHORTER ? c->n < r->n_marked
+                                           : r->doubt == DOUBT_OTHER;
     else if (c->is_short || r->is_short)
         change = c->is_short;
     else
@@ -266,7 +271,7 @@ static bool resolve_all(const hf_proof *p)
 {
     const hf_witness *w = p->v->w;
     resolver r = {.p = p};
-    bool fine;
+    bool fine = false;
 
     r.clauses = hf_zeros(p->v, w->n_steps, sizeof(*r.clauses));
     r.last_use = hf_nones(p->v, w->n_steps, sizeof(*r.last_use));
@@ -277,9 +282,14 @@ static bool resolve_all(const hf_proof *p)
         for (uint32_t k = 0; s->kind == HF_STEP_RESOLVE && k < s->n; k++)
             r.last_use[w->used[s->first + k]] = i;
     }
-    fine = run_steps(&r);
-    for (uint32_t i = 0; i < w->n_steps; i++)
-        hf_free(r.clauses[i].literals);
+    for (; !fine && r.doubt < DOUBT_COUNT && !hf_out_of_budget(p->v);
+         r.doubt++) {
+        begin(&r);
+        r.n_literals = 0;
+        fine = run_steps(&r);
+        for (uint32_t i = 0; i < w->n_steps; i++)
+            drop(&r, i);
+    }
     hf_vec_release(&r.list);
     return fine;
 }

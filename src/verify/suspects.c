@@ -361,9 +361,10 @@ static bool ask_column(finder *f, const hf_column *c, const hf_sortable *ops,
                        size_t n)
 {
     hf_crossings *x = cross(f, c);
+    int last = missed_count(f->v) ? 0 : 1;
     bool fine = true;
 
-    for (int late = 1; late >= !missed_count(f->v); late--) {
+    for (int late = 1; late >= last; late--) {
         hf_crossings_begin(x, late);
         for (size_t i = 0; i < n && fine; i++) {
             const hf_sortable *at = late ? &ops[i] : &ops[n - 1 - i];

@@ -35,7 +35,8 @@
 
 #define KEYS 90
 #define TXNS 240
-#define OPS 3
+#define OPS 12
+#define LOADS 40 /* transactions that write much */
 #define ACTIVE 3
 #define SPREAD 100 /* values of a: -SPREAD .. SPREAD */
 
@@ -120,9 +121,12 @@ static void make_condition(world *w, char *to, size_t size)
 {
     int x = below(w, 2 * SPREAD) - SPREAD, y = x + below(w, SPREAD);
 
-    switch (below(w, 9)) {
+    switch (below(w, 10)) {
     case 0:
         snprintf(to, size, "a >= %d", x);
+        break;
+    case 7:
+        snprintf(to, size, "NOT (a > %d)", y);
         break;
     case 1:
         snprintf(to, size, "%d > a", y);
@@ -177,9 +181,10 @@ static void make_world(world *w, uint64_t seed, bool late)
 
         w->place[i] = w->order[i] = i;
         t->start = writer || !late ? i : i - below(w, i < 8 ? i : 8);
-        t->n_ops = 1 + below(w, OPS);
+        t->n_ops = i < LOADS ? OPS : 1 + below(w, 3);
         for (int j = 0; j < t->n_ops; j++)
-            if (writer && (j == 0 || hf_rng_chance(&w->rng, 50)))
+            if (writer &&
+                (j == 0 || hf_rng_chance(&w->rng, i < LOADS ? 95 : 50)))
                 make_row(w, &t->ops[j]);
             else
                 make_look(w, &t->ops[j], i, t->start);
@@ -626,7 +631,7 @@ static void wide_conditions_are_judged_as_narrow_ones(void **unused)
 {
     const char *count = getenv("HOLDFAST_WIDE_CASES");
     const char *seed = getenv("HOLDFAST_WIDE_SEED");
-    unsigned long cases = count ? strtoul(count, NULL, 10) : 36;
+    unsigned long cases = count ? strtoul(count, NULL, 10) : 30;
     unsigned long first = seed ? strtoul(seed, NULL, 10) : 1;
     unsigned long n[3] = {0}, faults[HF_SET_OPEN + 1] = {0};
 

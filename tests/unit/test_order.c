@@ -233,6 +233,7 @@ static void random_hint(hf_rng *rng, uint32_t n, uint32_t *hint)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = hf_rng_below(rng, i + 1);
 
+        hint[i] = i;
         hint[i] = hint[at];
         hint[at] = i;
     }
