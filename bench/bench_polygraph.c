@@ -133,16 +133,15 @@ static const section sections[] = {
      HF_SERIALIZABLE, 10000, true, false, 0.5, 0},
     {"serializable, no times, sessions known but not asked for",
      HF_SERIALIZABLE, 10000, false, true, 2, 0},
-    {"serializable, no times, no sessions (open: heavy-write)", HF_SERIALIZABLE,
-     10000, false, false, 0, 0},
+    {"serializable, no times, no sessions", HF_SERIALIZABLE, 10000, false,
+     false, 0, 0},
     {"strong-session-serializable, no times", HF_STRONG_SESSION_SERIALIZABLE,
      10000, false, true, 2, 0},
     {"serializable, 100,000 transactions, times as a hint, no sessions",
      HF_SERIALIZABLE, 100000, true, false, 8, 1536},
     {"snapshot-isolation, 10,000 transactions, times as a hint, no sessions",
      HF_SNAPSHOT_ISOLATION, 10000, true, false, 0.5, 0},
-    {"snapshot-isolation, no times, sessions known but not asked for "
-     "(open: heavy-write, latest)",
+    {"snapshot-isolation, no times, sessions known but not asked for",
      HF_SNAPSHOT_ISOLATION, 10000, false, true, 0, 0},
 };
 

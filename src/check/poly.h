@@ -18,6 +18,7 @@
  *   poly_worlds.c  choices of sources and outcomes; levels of other shapes
  *   poly_prune.c   pairs that reachability decides
  *   poly_proof.c   what the solver found, as steps of a witness
+ *   poly_walk.c    walking to a serial order (poly_walk.h)
  *   poly_engine.c  the stages of a check
  */
 #ifndef HF_POLY_H

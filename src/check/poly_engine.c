@@ -260,33 +260,15 @@ static hf_txn_id *by_middle(const hf_history *h)
     return order;
 }
 
-/* Transactions in an order of nodes, by their commits. */
-static hf_txn_id *by_nodes(const hf_poly *p, const uint32_t *nodes)
-{
-    uint32_t n = hf_poly_n_nodes(p), at = 0;
-    hf_txn_id *order = HF_NEW_ARRAY(hf_txn_id, (size_t)p->g->h->n_txns + 1);
-
-    for (uint32_t i = 0; i < n; i++)
-        if (nodes[i] < p->nodes.times &&
-            (p->walk.form == HF_WALK_PLAIN || (nodes[i] & 1u)))
-            order[at++] =
-                p->walk.form == HF_WALK_PLAIN ? nodes[i] : nodes[i] / 2;
-    HF_ASSERT(at == p->g->h->n_txns);
-    return order;
-}
-
-/* From times; or else from an order of nodes, if there is one.  False: it
- * cannot. */
-static bool begin_walk(stages *s, const hf_poly *p, const uint32_t *nodes)
+/* False: it cannot. */
+static bool begin_walk(stages *s, unsigned mask)
 {
     hf_txn_id *start;
 
     if (s->walk)
         return true;
-    start = hf_poly_has_times(s->g->h) ? by_middle(s->g->h)
-            : nodes                    ? by_nodes(p, nodes)
-                                       : NULL;
-    s->walk = hf_poly_walk_new(s->g, p->walk.mask, start);
+    start = hf_poly_has_times(s->g->h) ? by_middle(s->g->h) : NULL;
+    s->walk = hf_poly_walk_new(s->g, mask, start);
     hf_free(start);
     return s->walk != NULL;
 }
@@ -338,7 +320,7 @@ static void walk_on(stages *s)
 /* A search from where a walk ends. */
 static hf_order_answer search_by_walk(stages *s, hf_poly *p)
 {
-    if (!begin_walk(s, p, NULL))
+    if (!begin_walk(s, p->walk.mask))
         return HF_ORDER_LIMIT;
     walk_on(s);
     if (s->g->stopped)
@@ -479,7 +461,7 @@ static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
     size_t n = hf_poly_n_nodes(p);
     uint32_t *hint;
 
-    if (turn % 4 == 2 && begin_walk(s, p, balance)) {
+    if (turn % 4 == 2 && begin_walk(s, p->walk.mask)) {
         walk_on(s);
         return walk_hint(s->walk, p);
     }

@@ -16,6 +16,7 @@
  */
 #include "check/poly.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ typedef struct worlds {
     uint32_t *source; /* per operation */
     hf_txn_id *order;
     bool found, stuck;
+    uint64_t n_judged;
 } worlds;
 
 /* ---- who may have happened ----------------------------------------------- */
@@ -800,6 +802,8 @@ static hf_order_next judge(worlds *w, hf_lit *ret_lit)
         w->g->own
             ? hf_poly_judge_mixed(&w->p, &world, w->order, n, w->r, &cycles)
             : hf_graph_judge_world(w->g, &world, w->order, n, w->r, &cycles);
+    w->n_judged++;
+    hf_budget_progress(w->g->budget, "worlds", w->n_judged, 0);
     w->stuck = !w->found && cycles.n == 0;
     if (w->found || w->stuck)
         next = HF_ORDER_DONE;
@@ -945,6 +949,22 @@ static void set_unknown(worlds *w, const char *reason)
     w->r->reason = hf_arena_text(&w->r->arena, reason, strlen(reason));
 }
 
+/* How far it came. */
+static void tell_limit(worlds *w)
+{
+    char text[300];
+
+    (void)snprintf(text, sizeof(text),
+                   "no world was found and none excluded: %llu tried, %zu "
+                   "reads with several possible sources, %lu transactions that "
+                   "need not have happened, %llu conflicts; %s",
+                   (unsigned long long)w->n_judged, w->p.choices.n,
+                   (unsigned long)w->n_uncertain,
+                   (unsigned long long)hf_order_conflicts(w->p.order),
+                   hf_budget_reason(w->g->budget));
+    set_unknown(w, text);
+}
+
 /* Where the steps of a proof cannot say it: all transactions, if they are
  * few. */
 static void prove_by_enumeration(worlds *w)
@@ -967,7 +987,7 @@ static void deliver(worlds *w, hf_order_answer answer)
         return;
     }
     if (answer == HF_ORDER_LIMIT || hf_graph_spent(w->g)) {
-        set_unknown(w, hf_budget_reason(w->g->budget));
+        tell_limit(w);
         return;
     }
     if (answer == HF_ORDER_FOUND) {

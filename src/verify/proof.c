@@ -26,6 +26,9 @@
 typedef struct clause {
     uint32_t n;
     uint32_t *literals;
+    /* as its maker may have it, with what we know left in */
+    uint32_t n_whole;
+    uint32_t *whole;
     bool is_short;  /* says more than the maker of the proof may think */
     bool is_silent; /* has a fact that is known to be true */
 } clause;
@@ -44,6 +47,9 @@ typedef struct resolver {
     hf_literals list;
     uint32_t n_marked;
     bool is_short;
+    /* the same, as the maker of the proof may have it */
+    bool *whole_mark;
+    hf_literals whole;
     int doubt; /* which of two to take, if both say more than they had to */
 } resolver;
 
@@ -67,6 +73,21 @@ static void begin(resolver *r)
     r->list.n = 0;
     r->n_marked = 0;
     r->is_short = false;
+}
+
+static void add_whole(resolver *r, uint32_t literal)
+{
+    if (r->whole_mark[literal])
+        return;
+    r->whole_mark[literal] = true;
+    hf_vec_push(&r->whole, literal);
+}
+
+static void begin_whole(resolver *r)
+{
+    for (size_t i = 0; i < r->whole.n; i++)
+        r->whole_mark[r->whole.at[i]] = false;
+    r->whole.n = 0;
 }
 
 static void add(resolver *r, uint32_t literal)
@@ -121,6 +142,15 @@ static bool keep(resolver *r, uint32_t step)
     if (r->n_literals > MOST_LITERALS)
         return hf_give_up(r->p->v, HF_ERR_LIMIT,
                           "the clauses of the proof are too long");
+    c->whole = HF_NEW_ARRAY(uint32_t, r->whole.n + 1);
+    c->n_whole = 0;
+    for (size_t i = 0; i < r->whole.n; i++) {
+        if (r->whole_mark[r->whole.at[i]])
+            c->whole[c->n_whole++] = r->whole.at[i];
+        r->whole_mark[r->whole.at[i]] = false; /* here, too */
+    }
+    r->whole.n = 0;
+    r->n_literals += c->n_whole;
     c->literals = HF_NEW_ARRAY(uint32_t, (size_t)r->n_marked + 1);
     for (size_t i = 0; i < r->list.n; i++) {
         uint32_t literal = r->list.at[i];
@@ -138,9 +168,10 @@ static void drop(resolver *r, uint32_t step)
     clause *c = &r->clauses[step];
 
     if (c->literals)
-        r->n_literals -= c->n;
+        r->n_literals -= c->n + c->n_whole;
     hf_free(c->literals);
-    c->literals = NULL;
+    hf_free(c->whole);
+    c->literals = c->whole = NULL;
 }
 
 /* ---- resolution ---------------------------------------------------------- */
@@ -169,7 +200,79 @@ static bool choose(resolver *r, const clause *c)
     return true;
 }
 
+/* The fact that the maker of the proof resolves on: the literal in c; HF_NONE:
+ * it cannot be told.  What is known may stand there by chance. */
+static uint32_t find_pivot(const resolver *r, const clause *c)
+{
+    uint32_t open = 0, known = 0, open_at = HF_NONE, known_at = HF_NONE;
+
+    for (uint32_t i = 0; i < c->n_whole; i++) {
+        uint32_t literal = c->whole[i];
+
+        if (!r->whole_mark[literal ^ 1])
+            continue;
+        if (r->p->known.at[literal / 2] == HF_OPEN) {
+            open++;
+            open_at = literal;
+        } else {
+            known++;
+            known_at = literal;
+        }
+    }
+    if (open == 1)
+        return open_at;
+    return open == 0 && known == 1 ? known_at : HF_NONE;
+}
+
+/* A literal that was taken out and comes back stands in the list twice, which
+ * does no harm: it is marked once. */
+static void resolve_whole(resolver *r, const clause *c, uint32_t pivot)
+{
+    if (pivot != HF_NONE)
+        r->whole_mark[pivot ^ 1] = false;
+    for (uint32_t i = 0; i < c->n_whole; i++)
+        if (c->whole[i] != pivot)
+            add_whole(r, c->whole[i]);
+}
+
+static bool has(const clause *c, uint32_t literal)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->literals[i] == literal)
+            return true;
+    return false;
+}
+
+static bool resolve_here(resolver *r, const clause *c);
+
+/* If one of the two lacks what is resolved on it says more than its maker
+ * thinks, and stands for the result. */
 static bool resolve(resolver *r, const clause *c)
+{
+    uint32_t pivot = find_pivot(r, c);
+
+    resolve_whole(r, c, pivot);
+    if (pivot == HF_NONE)
+        return resolve_here(r, c);
+    if (!r->mark[pivot ^ 1]) {
+        r->is_short = true;
+        return true;
+    }
+    if (!has(c, pivot)) {
+        take(r, c);
+        r->is_short = true;
+        return true;
+    }
+    r->mark[pivot ^ 1] = false;
+    r->n_marked--;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->literals[i] != pivot)
+            add(r, c->literals[i]);
+    r->is_short |= c->is_short;
+    return true;
+}
+
+static bool resolve_here(resolver *r, const clause *c)
 {
     uint32_t n = 0, pivot = HF_NONE;
 
@@ -203,6 +306,8 @@ static bool run_resolution(resolver *r, uint32_t at)
     if (step->n == 0)
         return hf_refuse(r->p->v, "it resolves nothing");
     take(r, &r->clauses[used[0]]);
+    begin_whole(r);
+    resolve_whole(r, &r->clauses[used[0]], HF_NONE);
     for (uint32_t i = 1; i < step->n; i++) {
         if (!resolve(r, &r->clauses[used[i]]))
             return false;
@@ -220,10 +325,12 @@ static void take_step(resolver *r, uint32_t at)
     const hf_proof *p = r->p;
 
     begin(r);
+    begin_whole(r);
     r->is_short = p->is_short[at];
     for (size_t i = p->first[at]; i < p->first[at + 1]; i++) {
         uint32_t literal = p->literals.at[i];
 
+        add_whole(r, literal);
         r->is_short |= p->known.at[literal / 2] == HF_KNOWN_BOTH;
         if (!is_ruled_out(r, literal))
             add(r, literal);
@@ -276,6 +383,7 @@ static bool resolve_all(const hf_proof *p)
     r.clauses = hf_zeros(p->v, w->n_steps, sizeof(*r.clauses));
     r.last_use = hf_nones(p->v, w->n_steps, sizeof(*r.last_use));
     r.mark = hf_zeros(p->v, 2 * p->facts.n, sizeof(*r.mark));
+    r.whole_mark = hf_zeros(p->v, 2 * p->facts.n, sizeof(*r.whole_mark));
     for (uint32_t i = 0; i < w->n_steps; i++) {
         const hf_step *s = &w->steps[i];
 
@@ -291,6 +399,7 @@ static bool resolve_all(const hf_proof *p)
             drop(&r, i);
     }
     hf_vec_release(&r.list);
+    hf_vec_release(&r.whole);
     return fine;
 }
 
