@@ -393,8 +393,7 @@ static void find_happened(hf_graph *g)
                                            : h->txn_outcome[t] == HF_COMMITTED;
         unknown |= h->txn_outcome[t] == HF_UNKNOWN_OUTCOME;
     }
-    if (unknown && g->reads_matter &&
-        (!g->world.happened || g->world.spread))
+    if (unknown && g->reads_matter && (!g->world.happened || g->world.spread))
         spread_happened(g);
     g->all_happened = true;
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
