@@ -113,6 +113,7 @@ typedef struct hf_graph {
     hf_graph_world world;
     /* per transaction: the level it is judged by; NULL: all by `level` */
     const hf_level_info *const *own;
+    hf_level others; /* with own: of those that name none */
     unsigned rests; /* HF_REST_* that something below was taken from */
     bool reads_matter;
     bool stopped;   /* the budget is spent */

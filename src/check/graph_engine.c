@@ -647,6 +647,7 @@ static const hf_level_info **use_own_levels(engine *e, hf_level level)
     for (hf_txn_id t = 0; t < g->h->n_txns; t++)
         own[t] = hf_level_get((hf_level)hf_txn_own_level(g->h, t, level));
     g->own = own;
+    g->others = level;
     g->level = hf_level_get(HF_READ_COMMITTED);
     g->predicates = false;
     g->options.most = UINT32_MAX;

@@ -151,8 +151,7 @@ static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
 
 static bool is_core(const hf_graph *g, const hf_txn_id *core, uint32_t n)
 {
-    return g->own ? hf_brute_is_mixed_core(g->h, core, n, g->level->level,
-                                           g->budget)
+    return g->own ? hf_brute_is_mixed_core(g->h, core, n, g->others, g->budget)
                   : hf_brute_is_core(g->h, core, n, g->level->level, g->budget);
 }
 

@@ -214,6 +214,7 @@ static bool rebuild(worlds *w, hf_graph *g, const uint8_t *happened,
                     .budget = like->budget,
                     .options = like->options,
                     .own = like->own,
+                    .others = like->others,
                     .world = {happened, w->fixed, spread}};
     g->options.most = UINT32_MAX;
     if (!hf_graph_build_facts(g))
