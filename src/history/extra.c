@@ -346,11 +346,15 @@ static bool increment_ok(const hf_history *h, const uint32_t *w, uint64_t left,
            h->value_key[w[3]] == key && h->value_key[w[4]] == key;
 }
 
+/* Rows without columns take no room in the file: a small one could claim
+ * thousands of millions. */
+#define BARE_ROWS 4096u
+
 static bool sql_ok(const hf_history *h, const uint32_t *w, uint64_t left)
 {
     uint64_t words, scalars;
 
-    if (left < SQL_HEAD)
+    if (left < SQL_HEAD || (w[4] == 0 && w[3] > BARE_ROWS))
         return false;
     scalars = w[1] + (uint64_t)w[3] * w[4];
     if (scalars > left)
