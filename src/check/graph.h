@@ -114,7 +114,7 @@ typedef struct hf_graph {
     /* per transaction: the level it is judged by; NULL: all by `level` */
     const hf_level_info *const *own;
     hf_level others; /* with own: of those that name none */
-    unsigned rests; /* HF_REST_* that something below was taken from */
+    unsigned rests;  /* HF_REST_* that something below was taken from */
     bool reads_matter;
     bool stopped;   /* the budget is spent */
     bool too_large; /* more versions than there are numbers for */
