@@ -15,7 +15,7 @@
  *
  *   poly_build.c   atoms, known edges
  *   poly_look.c    what an order breaks: the client of solver/order.h
- *   poly_worlds.c  choices of sources and outcomes; levels of other shapes
+ *   poly_worlds.h  choices of sources and outcomes; levels of other shapes
  *   poly_prune.c   pairs that reachability decides
  *   poly_proof.c   what the solver found, as steps of a witness
  *   poly_walk.c    walking to a serial order (poly_walk.h)
@@ -52,7 +52,24 @@ typedef struct hf_poly_choice {
 typedef struct hf_poly_candidate {
     hf_txn_id writer; /* HF_NONE: the initial version */
     uint32_t var;
+    uint32_t ver;
+    uint32_t next; /* with the same version, taken before it; HF_NONE */
 } hf_poly_candidate;
+
+/* What the events of a transaction are, where each has its own level: its
+ * commit and, if it is split, a start before it. */
+#define HF_EVENT_SPLIT 1u    /* the start is a node of its own */
+#define HF_EVENT_EXCLUDES 2u /* ww edges enter the start */
+#define HF_EVENT_READS 4u    /* its wr edges count */
+#define HF_EVENT_ANTI 8u     /* its rw edges count */
+#define HF_EVENT_SESSION 16u /* it follows those before it in its session */
+#define HF_EVENT_TIME 32u    /* ... and in real time */
+
+/* An edge that two choices ask for: a pair, and the source of the reader. */
+typedef struct hf_poly_both {
+    hf_lit pair, from;
+} hf_poly_both;
+#define HF_POLY_BOTH 0x80000000u /* tag: + number in `both` */
 
 /* A clause that the solver was given, for the proof. */
 typedef struct hf_poly_clause {
@@ -109,8 +126,16 @@ typedef struct hf_poly {
     HF_VEC(hf_poly_forced) forced; /* by reachability, see poly_prune.c */
     hf_map forced_edge;            /* from << 32 | to -> number in forced */
 
-    /* worlds: see poly_worlds.c; empty where nothing but orders is open */
+    /* worlds: see poly_worlds.h; empty where nothing but orders is open */
     const uint8_t *uncertain; /* per transaction; NULL: none */
+    uint8_t *events;          /* per transaction; NULL: as walk.form says */
+    uint32_t session_base, time_base, gate_base; /* nodes of events */
+    uint32_t *open_of;      /* per version: its open key; events only */
+    uint32_t *chosen_head;  /* per version: candidates that are taken */
+    uint32_t *choice_first; /* per transaction: its choices; n_txns + 1 */
+    HF_VEC(hf_poly_both) both;
+    hf_map both_of;         /* pair << 32 | from -> number in both */
+    HF_VEC(uint32_t) there; /* atoms of one key that happened */
     HF_VEC(hf_poly_choice) choices;
     HF_VEC(hf_poly_candidate) candidates;
     uint32_t *choice_of;   /* per operation; HF_NONE; or NULL */
@@ -123,19 +148,29 @@ typedef struct hf_poly {
 
 static inline uint32_t hf_poly_start(const hf_poly *p, hf_txn_id t)
 {
+    if (p->events)
+        return p->events[t] & HF_EVENT_SPLIT ? 2 * t : 2 * t + 1;
     return p->walk.form == HF_WALK_PLAIN ? t : 2 * t;
+}
+
+/* Whose node it is, of those below nodes.times. */
+static inline hf_txn_id hf_poly_txn(const hf_poly *p, uint32_t node)
+{
+    return p->walk.form == HF_WALK_PLAIN && !p->events ? node : node / 2;
 }
 
 static inline uint32_t hf_poly_commit(const hf_poly *p, hf_txn_id t)
 {
-    return p->walk.form == HF_WALK_PLAIN ? t : 2 * t + 1;
+    return p->walk.form == HF_WALK_PLAIN && !p->events ? t : 2 * t + 1;
 }
 
 /* Where a ww edge enters: writers exclude each other but under prefix. */
 static inline uint32_t hf_poly_entry(const hf_poly *p, hf_txn_id t)
 {
-    return p->walk.form == HF_WALK_PREFIX ? hf_poly_commit(p, t)
-                                          : hf_poly_start(p, t);
+    bool late = p->events ? !(p->events[t] & HF_EVENT_EXCLUDES)
+                          : p->walk.form == HF_WALK_PREFIX;
+
+    return late ? hf_poly_commit(p, t) : hf_poly_start(p, t);
 }
 
 /* poly_build.c */
@@ -143,6 +178,7 @@ void hf_poly_build(hf_poly *p, hf_graph *g, unsigned mask, hf_walk_form form,
                    const uint8_t *uncertain);
 void hf_poly_release(hf_poly *p);
 void hf_poly_known(hf_poly *p, hf_walk_edge edge, void *user);
+void hf_poly_forced_edges(const hf_poly *p, hf_walk_edge edge, void *user);
 uint32_t hf_poly_n_nodes(const hf_poly *p);
 
 /* poly_look.c */
@@ -154,6 +190,13 @@ hf_lit hf_poly_before(hf_poly *p, uint32_t a, uint32_t b);
 static inline bool hf_poly_is_uncertain(const hf_poly *p, hf_txn_id t)
 {
     return p->uncertain && p->uncertain[t];
+}
+
+/* Do known reads of t come before the next version, for certain? */
+static inline bool hf_poly_comes_before(const hf_poly *p, hf_txn_id t)
+{
+    return !p->events ||
+           ((p->events[t] & HF_EVENT_ANTI) && !hf_poly_is_uncertain(p, t));
 }
 
 /* A new variable. */
@@ -174,6 +217,52 @@ void hf_poly_edges_of(const hf_poly *p, uint32_t a, uint32_t b,
 /* poly_worlds.c: choices of sources, of outcomes, and levels that are no
  * order of nodes. */
 void hf_poly_decide_world(hf_graph_report *report, hf_result *r);
+
+/* poly_look.c: DONE: all keys are in order. */
+hf_order_next hf_poly_look_at_keys(hf_poly *p, hf_lit *ret_lit);
+void hf_poly_mark_dirty(hf_poly *p, uint32_t atom);
+void hf_poly_moved(void *user, uint32_t node);
+void hf_poly_take_pair(void *user, hf_order *o, hf_lit lit);
+
+/* poly_choices.c: "it happened"; HF_LIT_NONE: it certainly did. */
+hf_lit hf_poly_happened(hf_poly *p, hf_txn_id t);
+
+/* poly_events.c: nodes and known edges where each transaction has its own
+ * kind; an edge says what it is by the versions it has to do with. */
+typedef struct hf_event_label {
+    hf_edge_kind kind; /* HF_EDGE_KIND_COUNT: carries others on */
+    uint32_t a;        /* version written, or read, by the first */
+    uint32_t b;        /* version written by the second; wr: its read */
+} hf_event_label;
+typedef void (*hf_event_edge)(void *user, uint32_t from, uint32_t to,
+                              hf_event_label label);
+#define HF_GUESS_SESSIONS 1u /* everybody keeps the order of its session */
+#define HF_GUESS_SERIAL 2u   /* ... and is serializable */
+#define HF_GUESS_SNAPSHOT 4u /* ... and has one snapshot, if it is weaker */
+void hf_poly_make_events(hf_poly *p, unsigned guess);
+void hf_poly_event_edges(const hf_poly *p, hf_event_edge edge, void *user);
+/* Those whose ends certainly happened. */
+void hf_poly_certain_edges(const hf_poly *p, hf_walk_edge edge, void *user);
+
+/* poly_readers.c: the same as displacement and edges of a pair (poly_look.c),
+ * in a world. */
+uint32_t hf_poly_far(const hf_poly *p, uint32_t a, uint32_t b);
+bool hf_poly_link(hf_poly *p, hf_lit lit, bool all);
+bool hf_poly_happens(const hf_poly *p, hf_txn_id t);
+/* An edge of choices that are true, if its ends happened.  There is room in
+ * `why` for two more.  False: a conflict. */
+bool hf_poly_add_edge(hf_poly *p, uint32_t from, uint32_t to, uint32_t tag,
+                      hf_lit *why, uint32_t n);
+void hf_poly_take_source(hf_poly *p, hf_lit lit);
+void hf_poly_drop_source(hf_poly *p, hf_lit lit);
+/* The edges of sources that were chosen from t, or for it, now that it
+ * happened.  False: a conflict. */
+bool hf_poly_link_happened(hf_poly *p, hf_txn_id t);
+/* Readers of the initial atom against the others, sorted by place; true if
+ * an edge was added. */
+bool hf_poly_link_first(hf_poly *p, const uint32_t *atoms, uint32_t n);
+/* Atoms that t has to do with through sources that were chosen. */
+void hf_poly_mark_chosen(hf_poly *p, hf_txn_id t);
 
 /* poly_proof.c */
 /* Adds the finding; false: it rests on a clause that steps cannot say. */

@@ -194,13 +194,10 @@ static bool is_forced(const hf_poly *p, hf_poly_ends e)
            UINT32_MAX;
 }
 
-void hf_poly_known(hf_poly *p, hf_walk_edge edge, void *user)
+void hf_poly_forced_edges(const hf_poly *p, hf_walk_edge edge, void *user)
 {
     hf_poly_edges edges = {0};
 
-    hf_walk_edges(&p->walk, edge, user);
-    for (uint32_t i = 0; i < p->n_gates; i++)
-        gate_edges(p, i, edge, user);
     for (size_t i = 0; i < p->forced.n; i++) {
         edges.n = 0;
         hf_poly_edges_of(p, p->forced.at[i].a, p->forced.at[i].b, &edges);
@@ -209,6 +206,18 @@ void hf_poly_known(hf_poly *p, hf_walk_edge edge, void *user)
                 edge(user, edges.at[k].from, edges.at[k].to);
     }
     hf_vec_release(&edges);
+}
+
+void hf_poly_known(hf_poly *p, hf_walk_edge edge, void *user)
+{
+    if (p->events) {
+        hf_poly_certain_edges(p, edge, user);
+    } else {
+        hf_walk_edges(&p->walk, edge, user);
+        for (uint32_t i = 0; i < p->n_gates; i++)
+            gate_edges(p, i, edge, user);
+    }
+    hf_poly_forced_edges(p, edge, user);
 }
 
 /* ---- pairs --------------------------------------------------------------- */
@@ -223,7 +232,7 @@ void hf_poly_edges_of(const hf_poly *p, uint32_t a, uint32_t b,
     hf_vec_push(ret, (hf_poly_ends){hf_poly_commit(p, g->ver_txn[last]),
                                     hf_poly_entry(p, t)});
     for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1]; i++)
-        if (g->reader_txn[i] != t)
+        if (g->reader_txn[i] != t && hf_poly_comes_before(p, g->reader_txn[i]))
             hf_vec_push(ret, (hf_poly_ends){hf_poly_start(p, g->reader_txn[i]),
                                             hf_poly_commit(p, t)});
 }
@@ -323,6 +332,14 @@ void hf_poly_release(hf_poly *p)
     hf_vec_release(&p->lemma_lits);
     hf_vec_release(&p->lemma_edges);
     hf_vec_release(&p->lemma_chosen);
+    hf_vec_release(&p->both);
+    hf_vec_release(&p->there);
+    if (p->events)
+        hf_map_release(&p->both_of);
+    hf_free(p->events);
+    hf_free(p->open_of);
+    hf_free(p->chosen_head);
+    hf_free(p->choice_first);
     hf_free(p->choice_of);
     hf_free(p->happened_of);
     hf_map_release(&p->pair_of);

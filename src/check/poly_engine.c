@@ -101,8 +101,8 @@ uint32_t *hf_poly_hint(const hf_poly *p, hf_hint kind)
             begin = end = serial[t];
         else
             times_of(h, t, kind, &begin, &end);
-        if (p->walk.form != HF_WALK_PLAIN)
-            s[at++] = (hf_sortable){begin, hf_poly_start(p, t)};
+        if (p->walk.form != HF_WALK_PLAIN || p->events)
+            s[at++] = (hf_sortable){begin, 2 * t};
         s[at++] = (hf_sortable){end, hf_poly_commit(p, t)};
     }
     hf_free(serial);

@@ -18,15 +18,16 @@
 
 #define READERS_AT_ONCE 8u /* edges that a chosen pair brings at once */
 
-static void mark_dirty(hf_poly *p, uint32_t atom)
+void hf_poly_mark_dirty(hf_poly *p, uint32_t atom)
 {
     const hf_graph *g = p->g;
     uint32_t last = p->tail[atom], key;
 
-    if (p->dirty[atom] || g->ver_txn[last] == HF_NONE)
+    if (p->dirty[atom] || (g->ver_txn[last] == HF_NONE && !p->events))
         return;
     p->dirty[atom] = 1;
-    key = p->key_index[g->h->op_key[g->ver_op[last]]];
+    key = p->events ? p->open_of[atom]
+                    : p->key_index[g->h->op_key[g->ver_op[last]]];
     if (p->n_dirty[key]++ == 0)
         hf_vec_push(&p->queue, key);
 }
@@ -34,10 +35,10 @@ static void mark_dirty(hf_poly *p, uint32_t atom)
 void hf_poly_all_dirty(hf_poly *p)
 {
     for (uint32_t i = p->atom_first[p->n_keys]; i-- > 0;)
-        mark_dirty(p, p->atoms[i]);
+        hf_poly_mark_dirty(p, p->atoms[i]);
 }
 
-static void moved(void *user, uint32_t node)
+void hf_poly_moved(void *user, uint32_t node)
 {
     hf_poly *p = user;
     hf_txn_id t;
@@ -48,9 +49,11 @@ static void moved(void *user, uint32_t node)
     }
     if (node >= p->nodes.times)
         return;
-    t = p->walk.form == HF_WALK_PLAIN ? node : node / 2;
+    t = hf_poly_txn(p, node);
     for (uint32_t i = p->touch_first[t]; i < p->touch_first[t + 1]; i++)
-        mark_dirty(p, p->touched[i]);
+        hf_poly_mark_dirty(p, p->touched[i]);
+    if (p->choice_first)
+        hf_poly_mark_chosen(p, t);
 }
 
 /* ---- pairs --------------------------------------------------------------- */
@@ -79,10 +82,12 @@ static uint32_t displacement(const hf_poly *p, uint32_t a, uint32_t b)
 {
     const hf_graph *g = p->g;
     const uint32_t *place = hf_order_place(p->order);
-    uint32_t last = p->tail[a], worst = 0;
+    uint32_t last = p->tail[a], worst = 0, at;
     hf_txn_id w = g->ver_txn[last], t = g->ver_txn[b];
-    uint32_t at = place[hf_poly_commit(p, t)];
 
+    if (p->events)
+        return hf_poly_far(p, a, b);
+    at = place[hf_poly_commit(p, t)];
     if (place[hf_poly_commit(p, w)] > place[hf_poly_entry(p, t)])
         worst = place[hf_poly_commit(p, w)] - place[hf_poly_entry(p, t)];
     for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1];
@@ -109,6 +114,8 @@ static bool add_edges(hf_poly *p, hf_lit lit, bool all)
     hf_txn_id t = g->ver_txn[b];
     bool added = false;
 
+    if (p->events)
+        return hf_poly_link(p, lit, all);
     from = hf_poly_commit(p, g->ver_txn[last]);
     to = hf_poly_entry(p, t);
     if (all || place[from] > place[to]) {
@@ -129,17 +136,18 @@ static bool add_edges(hf_poly *p, hf_lit lit, bool all)
     return added;
 }
 
-static void taken(void *user, hf_order *o, hf_lit lit)
+void hf_poly_take_pair(void *user, hf_order *o, hf_lit lit)
 {
     hf_poly *p = user;
     const hf_graph *g = p->g;
     hf_poly_var pair = p->vars.at[HF_LIT_VAR(lit)];
     uint32_t a = lit & 1u ? pair.b : pair.a, last = p->tail[a];
-    uint32_t readers = g->reader_first[last + 1] - g->reader_first[last];
+    uint32_t readers =
+        g->reader_first ? g->reader_first[last + 1] - g->reader_first[last] : 0;
 
     (void)o;
     (void)add_edges(p, lit, readers <= READERS_AT_ONCE);
-    mark_dirty(p, a);
+    hf_poly_mark_dirty(p, a);
 }
 
 /* ---- keys ---------------------------------------------------------------- */
@@ -222,7 +230,10 @@ static hf_order_next look_at_pair(hf_poly *p, uint32_t a, uint32_t b,
     if (there == 0)
         return HF_ORDER_DONE;
     lit = hf_poly_before(p, a, b);
-    if (hf_order_value(p->order, lit) == 1) {
+    if (hf_order_value(p->order, lit) >= 0) {
+        /* the other way round: somebody happened after it was chosen */
+        if (hf_order_value(p->order, lit) == 0)
+            lit = HF_LIT_NOT(lit);
         (void)add_edges(p, lit, false);
         return HF_ORDER_AGAIN;
     }
@@ -234,6 +245,39 @@ static hf_order_next look_at_pair(hf_poly *p, uint32_t a, uint32_t b,
     return HF_ORDER_DECIDE;
 }
 
+/* In a world: those that did not happen are not there, and readers of the
+ * initial atom may have been chosen. */
+static hf_order_next look_at_world_key(hf_poly *p, uint32_t key,
+                                       hf_lit *ret_lit)
+{
+    uint32_t *atoms = p->atoms + p->atom_first[key];
+    uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
+
+    sort_atoms(p, atoms, n, p->n_dirty[key]);
+    p->there.n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (p->g->ver_txn[atoms[i]] == HF_NONE ||
+            hf_poly_happens(p, p->g->ver_txn[atoms[i]]))
+            hf_vec_push(&p->there, atoms[i]);
+    if (p->chosen_head[p->tail[p->there.at[0]]] != HF_NONE &&
+        p->g->ver_txn[p->there.at[0]] == HF_NONE &&
+        hf_poly_link_first(p, p->there.at, (uint32_t)p->there.n))
+        return HF_ORDER_AGAIN;
+    for (size_t i = 0; i + 1 < p->there.n; i++) {
+        hf_order_next next;
+
+        if (!p->dirty[p->there.at[i]] && !p->dirty[p->there.at[i + 1]])
+            continue;
+        next = look_at_pair(p, p->there.at[i], p->there.at[i + 1], ret_lit);
+        if (next != HF_ORDER_DONE)
+            return next;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        p->dirty[atoms[i]] = 0;
+    p->n_dirty[key] = 0;
+    return HF_ORDER_DONE;
+}
+
 /* DONE: the key is in order.  Otherwise those before the pair that is not
  * are, with each other and with all behind them: they are not looked at
  * again until they move. */
@@ -242,6 +286,8 @@ static hf_order_next look_at_key(hf_poly *p, uint32_t key, hf_lit *ret_lit)
     uint32_t *atoms = p->atoms + p->atom_first[key];
     uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
 
+    if (p->events)
+        return look_at_world_key(p, key, ret_lit);
     sort_atoms(p, atoms, n, p->n_dirty[key]);
     for (uint32_t i = 0; i < n && p->n_dirty[key] > 0; i++) {
         hf_order_next next = HF_ORDER_DONE;
@@ -281,13 +327,8 @@ static bool next_pair(hf_poly *p, hf_lit *ret_lit)
     return false;
 }
 
-static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
+hf_order_next hf_poly_look_at_keys(hf_poly *p, hf_lit *ret_lit)
 {
-    hf_poly *p = user;
-
-    (void)o;
-    if (p->eager && next_pair(p, ret_lit))
-        return HF_ORDER_DECIDE;
     while (p->queue.n > 0) {
         size_t i = p->queue.n - 1;
         uint32_t key;
@@ -312,6 +353,16 @@ static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
     return HF_ORDER_DONE;
 }
 
+static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
+{
+    hf_poly *p = user;
+
+    (void)o;
+    if (p->eager && next_pair(p, ret_lit))
+        return HF_ORDER_DECIDE;
+    return hf_poly_look_at_keys(p, ret_lit);
+}
+
 /* Pairs that were decided have to be again. */
 static void undone(void *user, hf_order *o, hf_lit lit)
 {
@@ -327,7 +378,7 @@ hf_order_client hf_poly_client(hf_poly *p)
 {
     return (hf_order_client){.user = p,
                              .look = look,
-                             .taken = taken,
+                             .taken = hf_poly_take_pair,
                              .undone = p->eager ? undone : NULL,
-                             .moved = moved};
+                             .moved = hf_poly_moved};
 }

@@ -11,289 +11,27 @@
  * cycle there would be the other way round, in the graph of the round in which
  * it was found.  Only those that are used are explained, each once.
  */
-#include "check/poly.h"
+#include "check/poly_proof.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-typedef struct labelled {
-    hf_edge e;
-    uint32_t chosen;
-    uint32_t forced; /* the forced pair it comes from; HF_NONE */
-} labelled;
-typedef HF_VEC(labelled) edge_list;
-
-/* A cycle on its way into the proof. */
-typedef struct cycle {
-    uint32_t first, n; /* in prover.all */
-} cycle;
-
-typedef struct prover {
-    hf_poly *p;
-    hf_in_edges in;
-    edge_list cycle; /* the one at hand */
-    edge_list all;   /* of all cycles */
-    /* forced pairs that are used: their cycles, then their steps */
-    uint32_t *forced_cycle; /* per forced pair: in cycles; HF_NONE */
-    uint32_t *forced_step;
-    HF_VEC(uint32_t) waiting;
-    HF_VEC(cycle) cycles;
-    /* known and forced edges by node, for the cycles of forced pairs */
-    uint32_t *first, *to;
-    uint32_t *from, *queue, *met; /* per node */
-    uint32_t n_met;
-    /* the proof */
-    edge_list edges;
-    HF_VEC(hf_step) steps;
-    HF_VEC(uint32_t) used;
-} prover;
-
-static hf_txn_id txn_of(const hf_poly *p, uint32_t node)
-{
-    return p->walk.form == HF_WALK_PLAIN ? node : node / 2;
-}
-
-static bool is_start(const hf_poly *p, uint32_t node)
-{
-    return p->walk.form != HF_WALK_PLAIN && !(node & 1u);
-}
-
-static bool is_anti(hf_edge_kind kind)
-{
-    return kind == HF_EDGE_RW || kind == HF_EDGE_PRW;
-}
-
-/* ---- edges --------------------------------------------------------------- */
-
-static hf_edge rw_edge(const hf_graph *g, hf_txn_id reader, uint32_t ver,
-                       hf_txn_id to, hf_key_id key)
-{
-    uint32_t mine = hf_graph_version_of(g, to, key);
-
-    return (hf_edge){HF_EDGE_RW,
-                     reader,
-                     to,
-                     key,
-                     hf_graph_read_of(g, reader, ver),
-                     mine == HF_NONE ? HF_NONE : g->ver_op[mine]};
-}
-
-static hf_edge ww_edge(const hf_graph *g, uint32_t first, uint32_t then)
-{
-    return (hf_edge){HF_EDGE_WW,       g->ver_txn[first],
-                     g->ver_txn[then], g->h->op_key[g->ver_op[then]],
-                     g->ver_op[first], g->ver_op[then]};
-}
-
-/* Of "atom a is before b": from the last writer of the one, or a reader. */
-static hf_edge pair_edge(const hf_poly *p, hf_txn_id from, uint32_t a,
-                         uint32_t b)
-{
-    const hf_graph *g = p->g;
-
-    if (g->ver_txn[p->tail[a]] == from)
-        return ww_edge(g, p->tail[a], b);
-    return rw_edge(g, from, p->tail[a], g->ver_txn[b],
-                   g->h->op_key[g->ver_op[b]]);
-}
-
-static labelled from_edge(const hf_poly *p, hf_poly_var v)
-{
-    const hf_graph *g = p->g;
-    const hf_poly_choice *c = &p->choices.at[v.a];
-    hf_txn_id w = p->candidates.at[c->first + v.b].writer;
-    uint32_t ver = hf_graph_version_of(g, w, c->key);
-
-    return (labelled){{HF_EDGE_WR, w, c->reader, c->key, g->ver_op[ver], c->op},
-                      HF_CHOSEN(w),
-                      HF_NONE};
-}
-
-/* From the last version of an initial atom to another. */
-static bool initial_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
-                         hf_edge *ret)
-{
-    const hf_graph *g = p->g;
-
-    for (hf_op_id o = g->h->op_first[to]; o < g->h->op_first[to + 1]; o++) {
-        uint32_t role = g->op_role[o], mine = role / 2, first, last;
-
-        if (role == HF_NONE || !(role & 1u) || p->atom[mine] != mine)
-            continue;
-        first = g->ver_first[g->h->op_key[o]];
-        last = p->tail[first];
-        if (mine != first && g->ver_txn[last] == from) {
-            *ret = ww_edge(g, last, mine);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A known order of versions that goes through some that need not be there. */
-static bool far_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
-                     hf_edge *ret)
-{
-    const hf_graph *g = p->g;
-
-    for (hf_op_id o = g->h->op_first[to]; o < g->h->op_first[to + 1]; o++) {
-        uint32_t role = g->op_role[o], v;
-
-        if (role == HF_NONE || !(role & 1u) || !g->prev)
-            continue;
-        for (v = g->prev[role / 2]; v != HF_NONE && g->ver_txn[v] != HF_NONE;
-             v = g->prev[v])
-            if (g->ver_txn[v] == from) {
-                *ret = ww_edge(g, v, role / 2);
-                return true;
-            }
-    }
-    return false;
-}
-
-/* Does an edge of the kind lead from this node to that? */
-static bool leads(const hf_poly *p, hf_edge_kind kind, uint32_t from,
-                  uint32_t to)
-{
-    bool late =
-        is_anti(kind) || (p->walk.form == HF_WALK_PREFIX && kind == HF_EDGE_WW);
-
-    return p->walk.form == HF_WALK_PLAIN ||
-           (is_anti(kind) == is_start(p, from) && late != is_start(p, to));
-}
-
-static labelled known_edge(prover *v, uint32_t from, uint32_t to)
-{
-    const hf_poly *p = v->p;
-    hf_txn_id a = txn_of(p, from), b = txn_of(p, to);
-    labelled l = {.chosen = HF_CHOSEN_ONLY, .forced = HF_NONE};
-
-    hf_graph_edges_into(p->g, b, p->walk.mask, &v->in);
-    for (size_t i = 0; i < v->in.n; i++) {
-        const hf_in_edge *x = &v->in.at[i];
-
-        if (x->from != a || !leads(p, x->kind, from, to))
-            continue;
-        l.e = (hf_edge){x->kind, a, b, x->key, x->from_op, x->to_op};
-        return l;
-    }
-    if (!is_start(p, from) &&
-        (initial_edge(p, a, b, &l.e) || far_edge(p, a, b, &l.e)))
-        return l;
-    l.forced = hf_map_get(&p->forced_edge, (uint64_t)from << 32 | to);
-    if (l.forced == UINT32_MAX)
-        HF_BUG("an edge of a proof is not known");
-    l.e = pair_edge(p, a, p->forced.at[l.forced].a, p->forced.at[l.forced].b);
-    return l;
-}
-
-static labelled chosen_edge(prover *v, uint32_t from, uint32_t to, hf_lit lit)
-{
-    const hf_poly *p = v->p;
-    hf_poly_var x = p->vars.at[HF_LIT_VAR(lit)];
-
-    if (x.kind == HF_POLY_FROM)
-        return from_edge(p, x);
-    if (x.kind == HF_POLY_HAPPENED)
-        return known_edge(v, from, to);
-    return (labelled){pair_edge(p, txn_of(p, from), lit & 1u ? x.b : x.a,
-                                lit & 1u ? x.a : x.b),
-                      HF_CHOSEN_ONLY, HF_NONE};
-}
-
-/* Through nodes in between: real time, readers of one version. */
-static hf_edge carried_edge(const hf_poly *p, uint32_t from, uint32_t via,
-                            uint32_t to)
-{
-    const hf_graph *g = p->g;
-    hf_txn_id a = txn_of(p, from), b = txn_of(p, to);
-    uint32_t ver;
-
-    if (via < p->nodes.groups)
-        return (hf_edge){HF_EDGE_RT, a, b, HF_NONE, HF_NONE, HF_NONE};
-    if (via < p->nodes.more)
-        ver = g->group_ver[via - p->nodes.groups];
-    else if (via >= p->nodes.n)
-        ver = p->tail[p->gate_atom[via - p->nodes.n]];
-    else
-        HF_BUG("a proof goes through a predicate");
-    for (hf_op_id o = g->h->op_first[a]; o < g->h->op_first[a + 1]; o++)
-        if (hf_graph_source(g, o) == ver)
-            return rw_edge(g, a, ver, b, g->h->op_key[o]);
-    HF_BUG("a proof goes through a group without its reader");
-}
-
 /* ---- cycles -------------------------------------------------------------- */
 
-/* Where to begin: at a node of a transaction. */
-static uint32_t first_of(const hf_poly *p, const hf_order_step_edge *e,
-                         uint32_t n)
+/* Does the level forbid this closed walk?  Nowhere does it come to a
+ * transaction at its commit and leave it from its start. */
+static bool is_forbidden(const hf_poly *p, const hf_labelled *e, size_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (e[i].from < p->nodes.times)
-            return i;
-    HF_BUG("a cycle without transactions");
-}
-
-/* A way from a node of a transaction to another. */
-static void label_way(prover *v, const hf_order_step_edge *e, uint32_t n)
-{
-    const hf_poly *p = v->p;
-    uint32_t from = n ? e[0].from : 0, via = HF_NONE;
-
-    v->cycle.n = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const hf_order_step_edge *x = &e[i];
-
-        if (x->to >= p->nodes.times) {
-            via = x->to;
-            continue;
-        }
-        if (via != HF_NONE)
-            hf_vec_push(&v->cycle, (labelled){carried_edge(p, from, via, x->to),
-                                              HF_CHOSEN_ONLY, HF_NONE});
-        else if (x->tag != HF_NO_TAG)
-            hf_vec_push(&v->cycle, chosen_edge(v, from, x->to, x->tag));
-        else if (txn_of(p, from) != txn_of(p, x->to))
-            hf_vec_push(&v->cycle, known_edge(v, from, x->to));
-        via = HF_NONE;
-        from = x->to;
-    }
-}
-
-static void label_cycle(prover *v, const hf_order_step_edge *e, uint32_t n)
-{
-    uint32_t first = first_of(v->p, e, n);
-    hf_order_step_edge *turned = HF_NEW_ARRAY(hf_order_step_edge, n);
-
-    for (uint32_t i = 0; i < n; i++)
-        turned[i] = e[(first + i) % n];
-    label_way(v, turned, n);
-    hf_free(turned);
-}
-
-/* Does the level forbid this closed walk?  Under a form with starts: no two
- * anti-dependencies follow each other; under prefix, none follows ww
- * either. */
-static bool is_forbidden(const hf_poly *p, const labelled *e, size_t n)
-{
-    if (p->walk.form == HF_WALK_PLAIN)
-        return true;
-    for (size_t i = 0; i < n; i++) {
-        const hf_edge *before = &e[(i + n - 1) % n].e;
-
-        if (!is_anti(e[i].e.kind))
-            continue;
-        if (is_anti(before->kind) ||
-            (p->walk.form == HF_WALK_PREFIX && before->kind == HF_EDGE_WW))
+    for (size_t i = 0; i < n; i++)
+        if (hf_poly_enters_at(p, &e[(i + n - 1) % n].e) >
+            hf_poly_leaves_from(p, &e[i].e))
             return false;
-    }
     return true;
 }
 
 /* Finds i < j with one transaction; false: none is met twice. */
-static bool find_twice(const edge_list *c, size_t *ret_i, size_t *ret_j)
+static bool find_twice(const hf_labelled_edges *c, size_t *ret_i, size_t *ret_j)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t j = i + 1; j < c->n; j++)
@@ -305,9 +43,9 @@ static bool find_twice(const edge_list *c, size_t *ret_i, size_t *ret_j)
     return false;
 }
 
-static void make_simple(prover *v)
+static void make_simple(hf_prover *v)
 {
-    edge_list *c = &v->cycle;
+    hf_labelled_edges *c = &v->cycle;
     size_t i, j;
 
     while (find_twice(c, &i, &j)) {
@@ -323,14 +61,14 @@ static void make_simple(prover *v)
 
 /* The cycle at hand is simple; it is kept, and forced pairs in it have to be
  * explained. */
-static uint32_t keep_cycle(prover *v)
+static uint32_t keep_cycle(hf_prover *v)
 {
-    cycle c = {(uint32_t)v->all.n, 0};
+    hf_poly_cycle c = {(uint32_t)v->all.n, 0};
 
     make_simple(v);
     c.n = (uint32_t)v->cycle.n;
     for (size_t i = 0; i < v->cycle.n; i++) {
-        const labelled *l = &v->cycle.at[i];
+        const hf_labelled *l = &v->cycle.at[i];
 
         hf_vec_push(&v->all, *l);
         if (l->forced != HF_NONE)
@@ -343,7 +81,7 @@ static uint32_t keep_cycle(prover *v)
 /* ---- forced pairs -------------------------------------------------------- */
 
 typedef struct collector {
-    prover *v;
+    hf_prover *v;
     HF_VEC(uint64_t) edges;
 } collector;
 
@@ -355,7 +93,7 @@ static void collect(void *user, uint32_t from, uint32_t to)
 }
 
 /* The graph, forced edges included. */
-static void list_edges(prover *v)
+static void list_edges(hf_prover *v)
 {
     const hf_poly *p = v->p;
     uint32_t n = hf_poly_n_nodes(p);
@@ -389,7 +127,7 @@ static uint32_t round_of_edge(const hf_poly *p, uint32_t from, uint32_t to)
 }
 
 /* The shortest way through edges that were there in the round. */
-static bool find_way(prover *v, uint32_t start, uint32_t end, uint32_t round)
+static bool find_way(hf_prover *v, uint32_t start, uint32_t end, uint32_t round)
 {
     uint32_t head = 0, n = 0;
 
@@ -413,7 +151,7 @@ static bool find_way(prover *v, uint32_t start, uint32_t end, uint32_t round)
 }
 
 /* Pair j the other way round is a cycle: its edge, and the way back. */
-static void explain(prover *v, uint32_t j)
+static void explain(hf_prover *v, uint32_t j)
 {
     const hf_poly *p = v->p;
     hf_poly_forced f = p->forced.at[j];
@@ -436,15 +174,15 @@ static void explain(prover *v, uint32_t j)
         hops.at[k] = hops.at[hops.n - 1 - k];
         hops.at[hops.n - 1 - k] = swap;
     }
-    turned = pair_edge(p, txn_of(p, edges.at[i].from), f.b, f.a);
-    label_way(v, hops.at, (uint32_t)hops.n);
-    hf_vec_push(&v->cycle, (labelled){turned, HF_CHOSEN_ONLY, HF_NONE});
+    turned = hf_poly_pair_edge(p, hf_poly_txn(p, edges.at[i].from), f.b, f.a);
+    hf_prover_label_way(v, hops.at, (uint32_t)hops.n);
+    hf_vec_push(&v->cycle, (hf_labelled){turned, HF_CHOSEN_ONLY, HF_NONE});
     v->forced_cycle[j] = keep_cycle(v);
     hf_vec_release(&hops);
     hf_vec_release(&edges);
 }
 
-static void explain_forced(prover *v)
+static void explain_forced(hf_prover *v)
 {
     if (v->waiting.n > 0)
         list_edges(v);
@@ -458,16 +196,16 @@ static void explain_forced(prover *v)
 
 /* ---- steps --------------------------------------------------------------- */
 
-static uint32_t add_step(prover *v, hf_step s)
+static uint32_t add_step(hf_prover *v, hf_step s)
 {
     hf_vec_push(&v->steps, s);
     return (uint32_t)v->steps.n - 1;
 }
 
 /* The cycle as a step; if forced pairs are in it, resolved with those. */
-static uint32_t add_cycle(prover *v, uint32_t index)
+static uint32_t add_cycle(hf_prover *v, uint32_t index)
 {
-    cycle c = v->cycles.at[index];
+    hf_poly_cycle c = v->cycles.at[index];
     uint32_t step = add_step(v, (hf_step){HF_STEP_CYCLE, (uint32_t)v->edges.n,
                                           c.n, HF_NONE, HF_NONE});
     uint32_t first = (uint32_t)v->used.n;
@@ -494,7 +232,7 @@ static uint32_t add_cycle(prover *v, uint32_t index)
 }
 
 /* A clause that the solver was given. */
-static uint32_t add_clause(prover *v, const hf_poly_clause *c)
+static uint32_t add_clause(hf_prover *v, const hf_poly_clause *c)
 {
     const hf_poly *p = v->p;
     hf_step s = {c->kind, 0, 0, c->op, c->writer};
@@ -504,13 +242,14 @@ static uint32_t add_clause(prover *v, const hf_poly_clause *c)
         s.n = c->n;
         for (uint32_t i = 0; i < c->n; i++)
             hf_vec_push(&v->edges,
-                        (labelled){p->lemma_edges.at[c->first + i],
-                                   p->lemma_chosen.at[c->first + i], HF_NONE});
+                        (hf_labelled){p->lemma_edges.at[c->first + i],
+                                      p->lemma_chosen.at[c->first + i],
+                                      HF_NONE});
     }
     return add_step(v, s);
 }
 
-static uint32_t add_resolution(prover *v, const hf_order_proof *proof,
+static uint32_t add_resolution(hf_prover *v, const hf_order_proof *proof,
                                const hf_order_step *s, const uint32_t *number)
 {
     uint32_t first = (uint32_t)v->used.n;
@@ -521,7 +260,7 @@ static uint32_t add_resolution(prover *v, const hf_order_proof *proof,
                     (hf_step){HF_STEP_RESOLVE, first, s->n, HF_NONE, HF_NONE});
 }
 
-static void add_steps(prover *v, const hf_order_proof *proof)
+static void add_steps(hf_prover *v, const hf_order_proof *proof)
 {
     const hf_poly *p = v->p;
     uint32_t *number = HF_NEW_ARRAY(uint32_t, (size_t)proof->n_steps + 1);
@@ -530,7 +269,8 @@ static void add_steps(prover *v, const hf_order_proof *proof)
         number[i] = HF_NONE;
         if (proof->steps[i].kind != HF_ORDER_STEP_CYCLE)
             continue;
-        label_cycle(v, proof->edges + proof->steps[i].first, proof->steps[i].n);
+        hf_prover_label_cycle(v, proof->edges + proof->steps[i].first,
+                              proof->steps[i].n);
         number[i] = keep_cycle(v);
     }
     explain_forced(v);
@@ -561,7 +301,7 @@ static void *kept(hf_arena *arena, const void *at, size_t n, size_t size)
     return copy;
 }
 
-static void store(const prover *v, hf_arena *arena, hf_witness *w)
+static void store(const hf_prover *v, hf_arena *arena, hf_witness *w)
 {
     size_t n = v->edges.n;
     bool any = false;
@@ -582,7 +322,7 @@ static void store(const prover *v, hf_arena *arena, hf_witness *w)
         w->chosen = NULL;
 }
 
-static void release(prover *v)
+static void release(hf_prover *v)
 {
     hf_vec_release(&v->in);
     hf_vec_release(&v->cycle);
@@ -592,6 +332,8 @@ static void release(prover *v)
     hf_vec_release(&v->edges);
     hf_vec_release(&v->steps);
     hf_vec_release(&v->used);
+    hf_vec_release(&v->events);
+    hf_map_release(&v->event_of);
     hf_free(v->forced_cycle);
     hf_free(v->forced_step);
     hf_free(v->first);
@@ -613,7 +355,7 @@ static bool can_be_told(const hf_poly *p, const hf_order_proof *proof)
 bool hf_poly_prove(hf_poly *p, const hf_order_proof *proof,
                    hf_graph_report *report)
 {
-    prover v = {.p = p};
+    hf_prover v = {.p = p};
     hf_witness w = {.kind = HF_WITNESS_PROOF, .anomaly = HF_NO_ORDER};
     size_t room = p->forced.n + 1;
 
@@ -622,6 +364,9 @@ bool hf_poly_prove(hf_poly *p, const hf_order_proof *proof,
     v.forced_cycle = HF_NEW_ARRAY(uint32_t, room);
     v.forced_step = HF_NEW_ARRAY(uint32_t, room);
     memset(v.forced_cycle, 0xff, room * sizeof(uint32_t));
+    hf_map_init(&v.event_of);
+    if (p->events)
+        hf_poly_event_edges(p, hf_prover_note_event, &v);
     add_steps(&v, proof);
     store(&v, report->arena, &w);
     report->count[HF_NO_ORDER]++;

@@ -140,6 +140,7 @@ static bool is_impossible(const pruner *q, uint32_t a, uint32_t b)
         return true;
     for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1]; i++)
         if (g->reader_txn[i] != t &&
+            hf_poly_comes_before(p, g->reader_txn[i]) &&
             reaches(q, from, hf_poly_start(p, g->reader_txn[i])))
             return true;
     return false;
@@ -175,6 +176,14 @@ static void force(pruner *q, uint32_t a, uint32_t b, uint32_t round,
     hf_vec_push(&p->forced, (hf_poly_forced){a, b, round});
 }
 
+/* ... and not the initial one. */
+static bool is_certain(const hf_poly *p, uint32_t atom)
+{
+    hf_txn_id t = p->g->ver_txn[atom];
+
+    return t != HF_NONE && !hf_poly_is_uncertain(p, t);
+}
+
 /* All pairs of a key.  The initial atom is before all others anyway. */
 static uint32_t prune_key(pruner *q, uint32_t key, uint32_t round,
                           hf_poly_edges *edges)
@@ -187,7 +196,7 @@ static uint32_t prune_key(pruner *q, uint32_t key, uint32_t round,
         for (uint32_t j = 0; j < i; j++) {
             uint32_t a = atoms[i], b = atoms[j];
 
-            if (p->g->ver_txn[a] == HF_NONE || p->g->ver_txn[b] == HF_NONE)
+            if (!is_certain(p, a) || !is_certain(p, b))
                 continue;
             if (!is_impossible(q, a, b)) {
                 b = atoms[i];

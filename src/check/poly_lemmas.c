@@ -1,0 +1,172 @@
+/* poly_lemmas.c: cycles of a world that was judged, as clauses.
+ *
+ * Each cycle says that not everything it rests on can be so: the order of
+ * versions, sources, outcomes.
+ */
+#include "check/poly_worlds.h"
+
+#include "base/error.h"
+
+/* ---- what a cycle rests on ----------------------------------------------- */
+
+typedef HF_VEC(hf_lit) lit_list;
+
+static void add_lit(lit_list *list, hf_lit lit)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i] == lit)
+            return;
+    if (lit != HF_LIT_NONE)
+        hf_vec_push(list, lit);
+}
+
+/* Version a of an open key is before b. */
+static void add_before(hf_worlds *w, lit_list *list, hf_key_id key, uint32_t a,
+                       uint32_t b)
+{
+    const hf_poly *p = &w->p;
+
+    if (p->key_index[key] == HF_NONE || p->atom[a] == p->atom[b] ||
+        p->atom[a] == w->g->ver_first[key])
+        return;
+    add_lit(list, hf_poly_before(&w->p, p->atom[a], p->atom[b]));
+}
+
+/* The source that the world has for a read; the solver may have gone on. */
+static hf_poly_candidate candidate_of(const hf_worlds *w, hf_op_id read)
+{
+    const hf_poly *p = &w->p;
+    const hf_poly_choice *c = &p->choices.at[p->choice_of[read]];
+    hf_txn_id writer =
+        w->source[read] == HF_CHOSEN_INITIAL ? HF_NONE : w->source[read] - 1;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        if (p->candidates.at[c->first + i].writer == writer)
+            return p->candidates.at[c->first + i];
+    HF_BUG("a read has a source that was not its choice");
+}
+
+/* Fills the literals that the edge needs; returns what its read is taken to
+ * return. */
+static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, lit_list *list)
+{
+    hf_poly *p = &w->p;
+    const hf_graph *g = w->g;
+    hf_op_id read = e->kind == HF_EDGE_WR ? e->to_op : e->from_op;
+    uint32_t a = HF_NONE, chosen = HF_CHOSEN_ONLY;
+
+    add_lit(list, hf_poly_happened(p, e->from));
+    add_lit(list, hf_poly_happened(p, e->to));
+    if (e->kind == HF_EDGE_WW)
+        a = hf_graph_version_of(g, e->from, e->key);
+    if (e->kind == HF_EDGE_WR || e->kind == HF_EDGE_RW) {
+        if (p->choice_of[read] != HF_NONE) {
+            hf_poly_candidate from = candidate_of(w, read);
+
+            add_lit(list, 2 * from.var);
+            chosen = w->source[read];
+            a = from.writer == HF_NONE
+                    ? g->ver_first[e->key]
+                    : hf_graph_version_of(g, from.writer, e->key);
+        } else {
+            a = hf_graph_source(g, read);
+        }
+    }
+    if ((e->kind == HF_EDGE_WW || e->kind == HF_EDGE_RW) && a != HF_NONE)
+        add_before(w, list, e->key, a, hf_graph_version_of(g, e->to, e->key));
+    return chosen;
+}
+
+/* Does the order have atom a before atom b? */
+static bool stands_before(const hf_poly *p, uint32_t a, uint32_t b)
+{
+    const uint32_t *place = hf_order_place(p->order);
+    hf_txn_id x = p->g->ver_txn[a], y = p->g->ver_txn[b];
+
+    return x == HF_NONE || (y != HF_NONE && place[hf_poly_commit(p, x)] <
+                                                place[hf_poly_commit(p, y)]);
+}
+
+/* Of the literal, as the world has it now. */
+static bool holds_now(const hf_poly *p, hf_lit lit)
+{
+    const hf_poly_var *v = &p->vars.at[HF_LIT_VAR(lit)];
+    int value = hf_order_value(p->order, lit);
+    bool positive;
+
+    if (value >= 0)
+        return value == 1;
+    positive = v->kind == HF_POLY_PAIR && stands_before(p, v->a, v->b);
+    return positive == !(lit & 1u);
+}
+
+/* A pair that the cycle has one way and the first writers of its atoms the
+ * other: the versions of an atom are torn apart, and it has to be chosen. */
+static hf_lit torn_pair(const hf_poly *p, const lit_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (p->vars.at[HF_LIT_VAR(list->at[i])].kind == HF_POLY_PAIR &&
+            hf_order_value(p->order, list->at[i]) < 0 &&
+            !holds_now(p, list->at[i]))
+            return list->at[i];
+    return HF_LIT_NONE;
+}
+
+/* Not everything that the cycle rests on.  Returns a pair to choose first, if
+ * there is one. */
+hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
+{
+    hf_poly *p = &w->p;
+    hf_poly_clause c = {HF_STEP_CYCLE,
+                        (uint32_t)p->lemma_edges.n,
+                        cycle->n_edges,
+                        HF_NONE,
+                        HF_NONE,
+                        (uint32_t)p->lemma_lits.n,
+                        0};
+    lit_list lits = {0};
+    hf_lit torn;
+
+    for (uint32_t i = 0; i < cycle->n_edges; i++) {
+        uint32_t chosen = lits_of_edge(w, &cycle->edges[i], &lits);
+
+        hf_vec_push(&p->lemma_edges, cycle->edges[i]);
+        hf_vec_push(&p->lemma_chosen, chosen);
+    }
+    torn = torn_pair(p, &lits);
+    if (torn == HF_LIT_NONE) {
+        c.n_lits = (uint32_t)lits.n;
+        for (size_t i = 0; i < lits.n; i++) {
+            hf_vec_push(&p->lemma_lits, lits.at[i]);
+            lits.at[i] = HF_LIT_NOT(lits.at[i]);
+        }
+        (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n,
+                              hf_worlds_add_clause(p, c));
+    } else {
+        p->lemma_edges.n = p->lemma_chosen.n = c.first;
+    }
+    hf_vec_release(&lits);
+    return torn;
+}
+
+/* A clause of a cycle that the world breaks, and of whose pairs one can still
+ * be turned: the one turned; HF_LIT_NONE: there is none. */
+hf_lit hf_worlds_turn_broken(const hf_poly *p)
+{
+    for (size_t i = p->clauses.n; i-- > 0;) {
+        const hf_poly_clause *c = &p->clauses.at[i];
+        hf_lit open = HF_LIT_NONE;
+        bool broken = c->n_lits > 0;
+
+        for (uint32_t k = 0; k < c->n_lits && broken; k++) {
+            hf_lit lit = p->lemma_lits.at[c->first_lit + k];
+
+            broken = holds_now(p, lit);
+            if (hf_order_value(p->order, lit) < 0)
+                open = lit;
+        }
+        if (broken && open != HF_LIT_NONE)
+            return HF_LIT_NOT(open);
+    }
+    return HF_LIT_NONE;
+}

@@ -1,0 +1,91 @@
+/* poly_worlds.h: the parts of the search over worlds, inside check/ only.
+ *
+ * A world (docs/semantics.md) settles what the history leaves open: the order
+ * of open versions, the source of each read that may have several, and who of
+ * those of unknown outcome happened.
+ *
+ *   poly_sources.c  who may have happened; reads with one source after all
+ *   poly_guess.c    a world as an order suggests it, tried first
+ *   poly_choices.c  variables for sources and outcomes, and their clauses
+ *   poly_events.c   the nodes of the search, and what is known of them
+ *   poly_readers.c  edges of readers whose source was chosen
+ *   poly_lemmas.c   cycles of a world that was judged, as clauses
+ *   poly_worlds.c   the search
+ *   poly_mixed.c    one world, each transaction judged by its own level
+ */
+#ifndef HF_POLY_WORLDS_H
+#define HF_POLY_WORLDS_H
+
+#include "check/poly.h"
+
+/* An edge that is there if its ends happened, one of which need not have. */
+typedef struct hf_guarded {
+    uint32_t from, to;
+} hf_guarded;
+
+typedef struct hf_worlds {
+    hf_poly p;
+    hf_graph_report *report;
+    hf_graph *g;      /* of everybody who may have happened */
+    hf_graph again;   /* room for it, if it is not `base` */
+    hf_graph *base;   /* of those that certainly happened */
+    hf_graph settled; /* room for it, if it is not the report's */
+    uint8_t *sure;    /* per transaction: certainly happened */
+    uint32_t *fixed;  /* per operation: the only source there can be */
+    hf_result *r;
+    uint8_t *all;       /* per transaction: may have happened */
+    uint8_t *uncertain; /* ... and need not have */
+    uint32_t n_uncertain;
+    /* writes by value, where there are several */
+    uint32_t *write_first;
+    hf_op_id *writes;
+    /* edges of those that need not have happened, by transaction */
+    HF_VEC(hf_guarded) guarded;
+    uint32_t *guard_first; /* n_txns + 1 */
+    uint32_t *guards;      /* in guarded */
+    uint32_t next_choice;  /* all before it have their source */
+    hf_txn_id *guess;      /* an order without the open reads; or NULL */
+    /* the world at hand */
+    uint8_t *happened;
+    uint32_t *source; /* per operation */
+    hf_txn_id *order;
+    bool found, stuck;
+    uint64_t n_judged;
+    uint64_t conflicts; /* of guesses */
+} hf_worlds;
+
+/* poly_sources.c */
+void hf_worlds_list_writes(hf_worlds *w);
+/* Fills base, fixed and sure: a source that is certain makes its writer
+ * certain, whose reads may then have one source: until nothing changes.
+ * False: stopped. */
+bool hf_worlds_settle(hf_worlds *w);
+/* Fills all, uncertain, and g.  False: stopped. */
+bool hf_worlds_gather(hf_worlds *w);
+/* What an operation read; HF_NONE: nothing, or it failed. */
+hf_value_id hf_worlds_value_read(const hf_history *h, hf_op_id op);
+/* Nobody overwrites it in its own transaction. */
+bool hf_worlds_is_last_write(const hf_history *h, hf_txn_id t, hf_op_id op);
+/* The graph of a world, as far as it is settled.  False: stopped. */
+bool hf_worlds_rebuild(hf_worlds *w, hf_graph *g, const uint8_t *happened,
+                       bool spread);
+
+/* poly_guess.c: true if that decided it. */
+bool hf_worlds_decide_by_guess(hf_worlds *w);
+
+/* poly_choices.c */
+void hf_worlds_make_choices(hf_worlds *w);
+uint32_t hf_worlds_add_clause(hf_poly *p, hf_poly_clause c);
+
+/* poly_lemmas.c */
+/* Not everything that the cycle rests on.  Returns a pair to choose first, if
+ * there is one. */
+hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle);
+/* A clause of a cycle that the world breaks, and of whose pairs one can still
+ * be turned: the one turned; HF_LIT_NONE: there is none. */
+hf_lit hf_worlds_turn_broken(const hf_poly *p);
+
+/* The sources that were chosen are part of the witness. */
+void hf_worlds_store_sources(hf_worlds *w, const uint32_t *source);
+
+#endif
