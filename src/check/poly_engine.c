@@ -15,13 +15,13 @@
  *      with different settings, each longer than the one before, and the walk
  *      in between, until there is an answer or the user's limit is reached.
  */
-#include "check/poly.h"
+#include "check/poly_stages.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sort.h"
-#include "check/poly_walk.h"
+#include "base/threads.h"
 
 #define FIRST_CONFLICTS 200u
 #define GUESS_CONFLICTS 2000u
@@ -31,89 +31,6 @@
 #define MANY_TRANSACTIONS 30000u
 #define MANY_PAIRS 10000000u
 #define MOST_BYTES ((size_t)2 << 30) /* for reachability */
-
-typedef struct stages {
-    hf_graph_report *report;
-    hf_graph *g;
-    hf_result *r;
-    uint64_t conflicts; /* of all searches */
-    uint32_t searches, forced, pairs;
-    bool guessed_sessions, pruned;
-    hf_poly_walk *walk; /* NULL: not begun */
-} stages;
-
-/* ---- hints --------------------------------------------------------------- */
-
-bool hf_poly_has_times(const hf_history *h)
-{
-    return h->cert.commit_ts != NULL ||
-           (h->txn_begin != NULL && h->txn_end != NULL);
-}
-
-/* Twice the time, so that there is room for the middle. */
-static void times_of(const hf_history *h, hf_txn_id t, hf_hint kind,
-                     uint64_t *begin, uint64_t *end)
-{
-    if (kind == HF_HINT_FILE) {
-        *begin = *end = t;
-        return;
-    }
-    if (h->cert.commit_ts) {
-        *end = h->cert.commit_ts[t];
-        *begin = h->cert.start_ts ? h->cert.start_ts[t] : *end;
-    } else {
-        *end = hf_txn_end_time(h, t);
-        *begin = hf_txn_begin_time(h, t);
-    }
-    if (kind == HF_HINT_END)
-        *begin = *end;
-    else if (kind == HF_HINT_BEGIN)
-        *end = *begin;
-    else if (kind == HF_HINT_MIDDLE && *begin <= *end)
-        *begin = *end = *begin + (*end - *begin) / 2;
-}
-
-/* Nodes in between come where they are needed, so last. */
-/* Places in the recorded serial order; those that are not in it come last. */
-static uint32_t *serial_places(const hf_history *h)
-{
-    uint32_t *place = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
-
-    memset(place, 0xff, ((size_t)h->n_txns + 1) * sizeof(*place));
-    for (uint32_t i = 0; i < h->cert.n_serial; i++)
-        place[h->cert.serial[i]] = i;
-    return place;
-}
-
-uint32_t *hf_poly_hint(const hf_poly *p, hf_hint kind)
-{
-    const hf_history *h = p->g->h;
-    uint32_t n = hf_poly_n_nodes(p), at = 0;
-    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)n + 1);
-    uint32_t *hint = HF_NEW_ARRAY(uint32_t, (size_t)n + 1);
-
-    uint32_t *serial = kind == HF_HINT_SERIAL ? serial_places(h) : NULL;
-
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        uint64_t begin, end;
-
-        if (serial)
-            begin = end = serial[t];
-        else
-            times_of(h, t, kind, &begin, &end);
-        if (p->walk.form != HF_WALK_PLAIN || p->events)
-            s[at++] = (hf_sortable){begin, 2 * t};
-        s[at++] = (hf_sortable){end, hf_poly_commit(p, t)};
-    }
-    hf_free(serial);
-    hf_sort(s, at);
-    for (uint32_t i = 0; i < at; i++)
-        hint[i] = (uint32_t)s[i].value;
-    for (uint32_t i = at; i < n; i++)
-        hint[i] = i;
-    hf_free(s);
-    return hint;
-}
 
 /* ---- verdicts ------------------------------------------------------------ */
 
@@ -146,7 +63,7 @@ static void set_valid(hf_poly *p, hf_result *r)
     hf_free(at);
 }
 
-static void set_unknown(stages *s)
+static void set_unknown(hf_stages *s)
 {
     char text[500], pruned[120] = "", walked[120] = "";
 
@@ -187,7 +104,7 @@ static void begin(hf_poly *p)
 }
 
 /* From this order; the hint is given away. */
-static hf_order_answer search_from(stages *s, hf_poly *p, uint32_t *hint,
+static hf_order_answer search_from(hf_stages *s, hf_poly *p, uint32_t *hint,
                                    uint64_t conflicts, uint32_t unit)
 {
     uint64_t before = hf_order_conflicts(p->order);
@@ -212,7 +129,7 @@ static bool is_worth_a_try(const hf_poly *p, hf_hint kind, bool times)
     return (kind == HF_HINT_FILE) != times;
 }
 
-static hf_order_answer search_by_hints(stages *s, hf_poly *p,
+static hf_order_answer search_by_hints(hf_stages *s, hf_poly *p,
                                        uint64_t conflicts)
 {
     bool times = hf_poly_has_times(s->g->h);
@@ -229,7 +146,7 @@ static hf_order_answer search_by_hints(stages *s, hf_poly *p,
     return answer;
 }
 
-static void deliver_proof(stages *s, hf_poly *p)
+static void deliver_proof(hf_stages *s, hf_poly *p)
 {
     hf_order_proof proof;
 
@@ -241,33 +158,14 @@ static void deliver_proof(stages *s, hf_poly *p)
 
 /* ---- walks --------------------------------------------------------------- */
 
-/* Transactions by the middle of their times. */
-static hf_txn_id *by_middle(const hf_history *h)
-{
-    hf_sortable *s = HF_NEW_ARRAY(hf_sortable, (size_t)h->n_txns + 1);
-    hf_txn_id *order = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
-
-    for (hf_txn_id t = 0; t < h->n_txns; t++) {
-        uint64_t begin, end;
-
-        times_of(h, t, HF_HINT_MIDDLE, &begin, &end);
-        s[t] = (hf_sortable){end, t};
-    }
-    hf_sort(s, h->n_txns);
-    for (uint32_t i = 0; i < h->n_txns; i++)
-        order[i] = (hf_txn_id)s[i].value;
-    hf_free(s);
-    return order;
-}
-
 /* False: it cannot. */
-static bool begin_walk(stages *s, unsigned mask)
+static bool begin_walk(hf_stages *s, unsigned mask)
 {
     hf_txn_id *start;
 
     if (s->walk)
         return true;
-    start = hf_poly_has_times(s->g->h) ? by_middle(s->g->h) : NULL;
+    start = hf_poly_has_times(s->g->h) ? hf_poly_by_middle(s->g->h) : NULL;
     s->walk = hf_poly_walk_new(s->g, mask, start);
     hf_free(start);
     return s->walk != NULL;
@@ -297,7 +195,7 @@ static uint32_t *walk_hint(const hf_poly_walk *w, const hf_poly *p)
 }
 
 /* Walks as long as it comes nearer; one that was stuck is shaken first. */
-static void walk_on(stages *s)
+static void walk_on(hf_stages *s)
 {
     hf_poly_walk *w = s->walk;
     uint64_t slice = 10 * (uint64_t)w->n + 1000;
@@ -318,7 +216,7 @@ static void walk_on(stages *s)
 }
 
 /* A search from where a walk ends. */
-static hf_order_answer search_by_walk(stages *s, hf_poly *p)
+static hf_order_answer search_by_walk(hf_stages *s, hf_poly *p)
 {
     if (!begin_walk(s, p->walk.mask))
         return HF_ORDER_LIMIT;
@@ -380,23 +278,6 @@ static unsigned mask_of(const hf_level_info *level)
            (level->real_time ? HF_WALK_RT : 0);
 }
 
-/* A serial order, if one is found soon; or by walking. */
-static bool try_serial(stages *s, bool by_walk)
-{
-    hf_poly p;
-    bool found;
-
-    hf_poly_build(&p, s->g, mask_of(s->g->level), HF_WALK_PLAIN, NULL);
-    begin(&p);
-    found =
-        (by_walk ? search_by_walk(s, &p)
-                 : search_by_hints(s, &p, FIRST_CONFLICTS)) == HF_ORDER_FOUND;
-    if (found)
-        set_valid(&p, s->r);
-    hf_poly_release(&p);
-    return found;
-}
-
 /* Transactions of one session follow each other, though the level does not
  * say so. */
 static hf_txn_id *link_sessions(const hf_graph *g)
@@ -427,34 +308,46 @@ static hf_txn_id *link_sessions(const hf_graph *g)
     return prev;
 }
 
-static bool guess_sessions(stages *s, hf_walk_form form)
+/* p, for another form. */
+static void rebuild(hf_stages *s, hf_poly *p, unsigned more, hf_walk_form form)
+{
+    hf_poly_release(p);
+    hf_poly_build(p, s->g, mask_of(s->g->level) | more, form, NULL);
+}
+
+/* A guess asks for more than the level: that there is no such order says
+ * nothing. */
+static hf_order_answer as_guess(hf_order_answer answer)
+{
+    return answer == HF_ORDER_FOUND ? HF_ORDER_FOUND : HF_ORDER_LIMIT;
+}
+
+/* Session order as a guess. */
+static hf_order_answer guess_sessions(hf_stages *s, hf_poly *p,
+                                      hf_walk_form form)
 {
     hf_graph *g = s->g;
     uint32_t *hint = NULL;
-    hf_poly p;
-    bool found = false;
+    hf_order_answer answer = HF_ORDER_LIMIT;
 
     if (g->session_prev)
-        return false;
+        return HF_ORDER_LIMIT;
     g->session_prev = link_sessions(g);
     if (!g->session_prev)
-        return false;
+        return HF_ORDER_LIMIT;
     s->guessed_sessions = true;
-    hf_poly_build(&p, g, mask_of(g->level) | HF_WALK_SO, form, NULL);
-    if (hf_poly_prune(&p, MOST_BYTES, &hint) && hint) {
-        begin(&p);
-        found = search_from(s, &p, hint, GUESS_CONFLICTS, 20) == HF_ORDER_FOUND;
-        if (found)
-            set_valid(&p, s->r);
+    rebuild(s, p, HF_WALK_SO, form);
+    if (hf_poly_prune(p, MOST_BYTES, &hint) && hint) {
+        begin(p);
+        answer = search_from(s, p, hint, GUESS_CONFLICTS, 20);
     }
-    hf_poly_release(&p);
     hf_free(g->session_prev);
     g->session_prev = NULL;
-    return found;
+    return as_guess(answer);
 }
 
 /* The next order to begin with. */
-static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
+static uint32_t *next_hint(hf_stages *s, const hf_poly *p, uint32_t turn,
                            const uint32_t *balance)
 {
     bool times = hf_poly_has_times(s->g->h);
@@ -475,8 +368,7 @@ static uint32_t *next_hint(stages *s, const hf_poly *p, uint32_t turn,
                                                : HF_HINT_MIDDLE);
 }
 
-/* Until there is an answer. */
-static hf_order_answer search_in_turn(stages *s, hf_poly *p, uint32_t *balance)
+hf_order_answer hf_stage_in_turn(hf_stages *s, hf_poly *p, uint32_t *balance)
 {
     static const uint32_t units[] = {20, 100, 5, 20};
     uint64_t conflicts = 500;
@@ -494,19 +386,18 @@ static hf_order_answer search_in_turn(stages *s, hf_poly *p, uint32_t *balance)
 
 /* A search with pruning; `p` is built anew.  Its pairs may have been decided
  * against it. */
-static hf_order_answer search_pruned(stages *s, hf_poly *p, hf_walk_form form,
-                                     bool to_the_end)
+static hf_order_answer search_pruned(hf_stages *s, hf_poly *p,
+                                     hf_walk_form form, bool to_the_end)
 {
     uint32_t *balance = NULL;
     hf_order_answer answer;
 
-    hf_poly_release(p);
-    hf_poly_build(p, s->g, mask_of(s->g->level), form, NULL);
+    rebuild(s, p, 0, form);
     s->pruned = hf_poly_prune(p, MOST_BYTES, &balance);
     s->forced = (uint32_t)p->forced.n;
     begin(p);
     if (to_the_end) {
-        answer = search_in_turn(s, p, balance);
+        answer = hf_stage_in_turn(s, p, balance);
         hf_free(balance);
     } else {
         answer =
@@ -516,53 +407,91 @@ static hf_order_answer search_pruned(stages *s, hf_poly *p, hf_walk_form form,
     return answer;
 }
 
-/* What does not come out of a few conflicts.  True: the result is set. */
-static bool decide_slowly(stages *s, hf_poly *p, hf_order_answer *answer)
+hf_order_answer hf_stage_pruned(hf_stages *s, hf_poly *p, hf_walk_form form)
+{
+    return search_pruned(s, p, form, true);
+}
+
+hf_order_answer hf_stage_walks(hf_stages *s, hf_poly *p, hf_walk_form form,
+                               bool walks)
+{
+    hf_order_answer answer = HF_ORDER_LIMIT;
+
+    if (walks) {
+        rebuild(s, p, 0, HF_WALK_PLAIN);
+        begin(p);
+        answer = search_by_walk(s, p);
+        if (form != HF_WALK_PLAIN)
+            answer = as_guess(answer);
+    }
+    if (answer == HF_ORDER_LIMIT && form != HF_WALK_PLAIN && !s->g->stopped)
+        answer = guess_sessions(s, p, form);
+    return answer;
+}
+
+hf_order_answer hf_stage_plain(hf_stages *s, hf_poly *p, hf_walk_form form)
+{
+    rebuild(s, p, 0, form);
+    begin(p);
+    return hf_stage_in_turn(s, p, NULL);
+}
+
+static bool has_threads(const hf_graph *g)
+{
+    return !g->options.eager &&
+           (g->options.threads ? g->options.threads : hf_threads_available()) >
+               1;
+}
+
+/* What does not come out of a few conflicts. */
+static hf_order_answer decide_slowly(hf_stages *s, hf_poly *p)
 {
     hf_walk_form form = p->walk.form;
     bool walks = is_for_walk(p);
+    hf_order_answer answer = guess_sessions(s, p, HF_WALK_PLAIN);
 
-    if (guess_sessions(s, HF_WALK_PLAIN))
-        return true;
-    if (form == HF_WALK_PLAIN && walks)
-        *answer = search_by_walk(s, p);
-    else if (form != HF_WALK_PLAIN &&
-             ((walks && try_serial(s, true)) || guess_sessions(s, form)))
-        return true;
-    if (*answer == HF_ORDER_LIMIT && !s->g->stopped)
-        *answer = search_pruned(s, p, form, true);
-    return false;
+    if (answer == HF_ORDER_LIMIT && !s->g->stopped && has_threads(s->g))
+        return hf_stages_race(s, p, form, walks);
+    if (answer == HF_ORDER_LIMIT && !s->g->stopped)
+        answer = hf_stage_walks(s, p, form, walks);
+    if (answer == HF_ORDER_LIMIT && !s->g->stopped)
+        answer = hf_stage_pruned(s, p, form);
+    return answer;
 }
 
-static void decide(stages *s)
+static void decide(hf_stages *s)
 {
     const hf_level_info *level = s->g->level;
     hf_walk_form form = form_of(level);
-    hf_order_answer answer;
-    hf_poly p;
-    bool done = false;
+    hf_order_answer answer = HF_ORDER_LIMIT;
+    hf_poly p = {0};
 
-    if (form != HF_WALK_PLAIN && try_serial(s, false))
-        return;
-    hf_poly_build(&p, s->g, mask_of(level), form, NULL);
-    if (p.eager)
-        s->pruned = hf_poly_prune(&p, MOST_BYTES, NULL);
-    begin(&p);
-    answer = search_by_hints(s, &p, FIRST_CONFLICTS);
+    if (form != HF_WALK_PLAIN) {
+        rebuild(s, &p, 0, HF_WALK_PLAIN);
+        begin(&p);
+        answer = as_guess(search_by_hints(s, &p, FIRST_CONFLICTS));
+    }
+    if (answer == HF_ORDER_LIMIT && !s->g->stopped) {
+        rebuild(s, &p, 0, form);
+        if (p.eager)
+            s->pruned = hf_poly_prune(&p, MOST_BYTES, NULL);
+        begin(&p);
+        answer = search_by_hints(s, &p, FIRST_CONFLICTS);
+    }
     if (answer == HF_ORDER_LIMIT && !s->g->stopped)
-        done = decide_slowly(s, &p, &answer);
-    if (!done && answer == HF_ORDER_FOUND)
+        answer = decide_slowly(s, &p);
+    if (answer == HF_ORDER_FOUND)
         set_valid(&p, s->r);
-    else if (!done && answer == HF_ORDER_NONE)
+    else if (answer == HF_ORDER_NONE)
         deliver_proof(s, &p);
-    else if (!done)
+    else
         set_unknown(s);
     hf_poly_release(&p);
 }
 
 void hf_poly_decide(hf_graph_report *report, hf_result *r)
 {
-    stages s = {.report = report, .g = report->g, .r = r};
+    hf_stages s = {.report = report, .g = report->g, .r = r};
 
     decide(&s);
     hf_poly_walk_free(s.walk);
@@ -589,7 +518,7 @@ static hf_txn_id *commits_of(const hf_poly *p)
 
 hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r)
 {
-    stages s = {.report = report, .g = report->g, .r = r};
+    hf_stages s = {.report = report, .g = report->g, .r = r};
     hf_txn_id *order = NULL;
 
     for (unsigned i = 0; i < 2 && !order && !s.g->stopped; i++) {
@@ -616,7 +545,7 @@ hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r)
 hf_order_answer hf_poly_attempt(hf_graph_report *report, hf_result *r,
                                 bool guessed, hf_txn_id **ret_order)
 {
-    stages s = {.report = report, .g = report->g, .r = r};
+    hf_stages s = {.report = report, .g = report->g, .r = r};
     hf_walk_form form = form_of(s.g->level);
     hf_order_answer answer;
     hf_poly p;
