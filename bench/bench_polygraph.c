@@ -15,7 +15,8 @@
  *   snapshot   snapshot isolation, also of histories of the store that does
  *              not read snapshots
  *   broken     a store with write skew; one stale read; noise in the clocks
- *   growth     in transactions, sessions, keys and skew of the keys
+ *   growth     in transactions, sessions, keys and skew of the keys; fewer
+ *              and fewer values, so that reads have several sources
  *   eager      the same engine with all pairs made at once and plain pruning
  *
  * CPU time, best of a few rounds, of promises, certificate and engine; the
@@ -251,7 +252,13 @@ static void print_row(const char *what, const hf_measure_ask *asks,
     (void)fflush(stdout);
 }
 
-typedef enum dimension { BY_SIZE, BY_SESSIONS, BY_KEYS, BY_SKEW } dimension;
+typedef enum dimension {
+    BY_SIZE,
+    BY_SESSIONS,
+    BY_KEYS,
+    BY_SKEW,
+    BY_VALUES
+} dimension;
 
 static void set_dimension(hf_mix_options *o, dimension d, uint32_t value)
 {
@@ -268,6 +275,9 @@ static void set_dimension(hf_mix_options *o, dimension d, uint32_t value)
         break;
     case BY_SKEW:
         o->theta = value / 100.0;
+        break;
+    case BY_VALUES:
+        o->values = value;
         break;
     }
 }
@@ -306,6 +316,7 @@ static void bench_all_growth(void)
     static const uint32_t clients[] = {1, 10, 100, 1000};
     static const uint32_t keys[] = {10, 100, 1000, 10000, 100000};
     static const uint32_t skews[] = {0, 50, 99, 120};
+    static const uint32_t values[] = {0, 1000, 100, 10, 3};
 
     bench_growth("growth: transactions (times, no sessions)", BY_SIZE, sizes,
                  quick ? 3 : 7, false);
@@ -316,6 +327,11 @@ static void bench_all_growth(void)
     bench_growth("growth: keys (times, no sessions)", BY_KEYS, keys, 5, false);
     bench_growth("growth: skew of the keys, Zipf's theta", BY_SKEW, skews, 4,
                  false);
+    bench_growth("growth: values of a key, 0: each written once (times)",
+                 BY_VALUES, values, 5, false);
+    bench_growth("growth: values of a key (strong-session-serializable, no "
+                 "times)",
+                 BY_VALUES, values, 5, true);
 }
 
 /* ---- the same engine, done the plain way --------------------------------- */

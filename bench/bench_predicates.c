@@ -1,6 +1,6 @@
 /* bench_predicates.c: what predicates cost, as ratios in one run.
  *
- *   bench_predicates [--large]
+ *   bench_predicates [--large | --levels]
  *
  *   wall       the predicate mix of Emme's evaluation (100 keys, 5 operations a
  *              transaction, half of them over conditions; 2,500 committed
@@ -12,6 +12,12 @@
  *   ranges     as many different conditions as rows, each for nearly all of
  *              them: 10,000 of both, and 20,000; counts at serializable and
  *              at snapshot isolation
+ *   levels     the same at every level (--levels: nothing else), with
+ *              transactions that write as well: one after the other; on
+ *              snapshots of a little before; and broken in one place, by a
+ *              wrong count, by one old snapshot, or by two snapshots in one
+ *              transaction.  Verdict, seconds of the engine, and the most
+ *              memory of a process that holds the history and asks once
  *   replay     the engine "replay" on a million transactions of the item mix
  *              against loading the same history from the binary form; and on
  *              100,000 transactions of the predicate mix against as many of
@@ -31,6 +37,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/budget.h"
@@ -341,6 +349,148 @@ static void bench_ranges(const hf_engine *engine)
     hf_history_free(h[1]);
 }
 
+/* ---- levels -------------------------------------------------------------- */
+
+typedef enum place { ONE_BY_ONE, NEARLY, WRONG_COUNT, OLD, TWO, PLACES } place;
+
+static const char *const place_names[PLACES] = {
+    "one by one", "nearly", "wrong count", "old snapshot", "two snapshots"};
+
+/* Rows 0 .. n - 1 with c1 = 0 .. n - 1, then n transactions: each counts a
+ * range, every second one moves a row to an end beyond all ranges. */
+typedef struct row_table {
+    hf_builder *b;
+    uint32_t n;
+    hf_key_id *key;
+    uint32_t *moved; /* per row: when; 0: never */
+} row_table;
+
+static void write_row(row_table *w, hf_txn_id t, uint32_t row, uint32_t value)
+{
+    char text[32];
+    int length = snprintf(text, sizeof(text), "{\"c1\":%u}", value);
+    hf_scalar scalar = {HF_ROW, 0, text, (size_t)length};
+
+    (void)hf_builder_op(w->b, t, HF_OP_WRITE, w->key[row],
+                        hf_builder_value(w->b, w->key[row], scalar));
+    hf_builder_order(w->b, w->key[row], t);
+}
+
+/* Ranges of at least half of the rows, nearly no two of them the same. */
+static void count_rows(row_table *w, hf_txn_id t, uint32_t i, uint32_t snapshot,
+                       bool wrong)
+{
+    uint32_t low = (uint32_t)((uint64_t)i * 7919 % (w->n / 4));
+    uint32_t high = w->n - 1 - (uint32_t)((uint64_t)i * 104729 % (w->n / 4));
+    hf_scalar column = {HF_TEXT, 0, "c1", 2};
+    char text[48];
+    int length =
+        snprintf(text, sizeof(text), "c1 BETWEEN %u AND %u", low, high);
+    hf_predicate_in p = {.table = {HF_TEXT, 0, "t", 1},
+                         .condition = {HF_TEXT, 0, text, (size_t)length},
+                         .columns = &column,
+                         .n_columns = 1,
+                         .has_result_set = true};
+    int64_t count = wrong;
+
+    for (uint32_t row = low; row <= high; row++)
+        count += w->moved[row] == 0 || w->moved[row] > snapshot;
+    p.result = (hf_scalar){.type = HF_INT, .number = count};
+    p.snapshot = (hf_scalar){.type = HF_INT, .number = snapshot};
+    (void)hf_builder_predicate(w->b, t, HF_OP_COUNT_ROWS, &p);
+}
+
+static void add_reader(row_table *w, uint32_t i, place where)
+{
+    hf_txn_id t = hf_builder_txn(w->b, hf_builder_session_number(w->b, i % 8));
+    uint32_t row = (uint32_t)((uint64_t)i * 6151 % w->n);
+    uint32_t now = w->n + i, snapshot = now;
+    bool here = i == w->n / 2 + 1;
+
+    if (where == NEARLY && i > 8)
+        snapshot -= i % 3;
+    if (where == OLD && here)
+        snapshot = w->n;
+    count_rows(w, t, i, snapshot, where == WRONG_COUNT && here);
+    if (where == TWO && here)
+        count_rows(w, t, i + 1, w->n + 5, false);
+    hf_builder_timestamps(w->b, t, snapshot, now + 1);
+    if (i % 2 && w->moved[row] == 0) {
+        write_row(w, t, row, w->n + i);
+        w->moved[row] = now + 1;
+    }
+}
+
+static hf_history *all_levels_history(uint32_t n, place where)
+{
+    row_table w = {.b = hf_builder_new(), .n = n};
+    hf_string_id table = hf_builder_string(w.b, "t", 1);
+    hf_history *h = NULL;
+    hf_error err;
+
+    w.key = HF_NEW_ARRAY(hf_key_id, n);
+    w.moved = HF_NEW_ZEROED(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        hf_txn_id t =
+            hf_builder_txn(w.b, hf_builder_session_number(w.b, i % 8));
+
+        w.key[i] = hf_builder_key_row(w.b, table,
+                                      (hf_scalar){.type = HF_INT, .number = i});
+        write_row(&w, t, i, i);
+        hf_builder_timestamps(w.b, t, i, i + 1);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        add_reader(&w, i, where);
+    if (hf_builder_finish(w.b, &h, &err) != HF_OK)
+        die("build", err.text);
+    hf_free(w.key);
+    hf_free(w.moved);
+    return h;
+}
+
+/* In a process of its own, for its memory. */
+static void ask_level(const hf_engine *engine, const hf_history *h,
+                      hf_level level)
+{
+    hf_check_options options = {.threads = 1};
+    double begin = cpu_seconds();
+    struct rusage usage;
+    hf_result *r = NULL;
+    hf_error err;
+
+    if (engine->check(h, level, &options, NULL, &r, &err) != HF_OK)
+        die(engine->name, err.text);
+    begin = cpu_seconds() - begin;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    printf("levels: %-44s %-8s %8.3f s %6ld MB\n", hf_level_get(level)->name,
+           hf_verdict_name(r->verdict), begin, usage.ru_maxrss / 1024);
+    (void)fflush(stdout);
+    hf_result_free(r);
+}
+
+static void bench_levels(const hf_engine *engine)
+{
+    for (unsigned where = 0; where < PLACES; where++) {
+        hf_history *h = all_levels_history(10000, (place)where);
+
+        printf("levels: 10000 ranges, 10000 rows, %s\n", place_names[where]);
+        for (int level = 0; level < HF_LEVEL_COUNT; level++) {
+            pid_t child;
+
+            (void)fflush(stdout);
+            child = fork();
+            if (child < 0)
+                die("fork", NULL);
+            if (child == 0) {
+                ask_level(engine, h, (hf_level)level);
+                _exit(0);
+            }
+            (void)waitpid(child, NULL, 0);
+        }
+        hf_history_free(h);
+    }
+}
+
 /* ---- replay -------------------------------------------------------------- */
 
 static double time_load(const char *path)
@@ -421,12 +571,18 @@ static const hf_engine *find(const char *name)
 int main(int argc, char **argv)
 {
     bool large = argc == 2 && strcmp(argv[1], "--large") == 0;
+    bool levels = argc == 2 && strcmp(argv[1], "--levels") == 0;
     const hf_engine *certificate = find("certificate"),
                     *replay = find("replay");
 
-    if (argc > 1 + large) {
-        fprintf(stderr, "usage: bench_predicates [--large]\n");
+    if (argc > 1 && !large && !levels) {
+        fprintf(stderr, "usage: bench_predicates [--large | --levels]\n");
         return 2;
+    }
+    if (levels) {
+        if (certificate)
+            bench_levels(certificate);
+        return missed > 0;
     }
     if (!mkdtemp(directory))
         die("mkdtemp", NULL);
@@ -434,6 +590,7 @@ int main(int argc, char **argv)
         bench_wall(certificate);
         bench_doubling(certificate, large ? MOST_SIZES : 4);
         bench_ranges(certificate);
+        bench_levels(certificate);
     }
     if (replay) {
         bench_replay_load(replay);

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/rng.h"
 #include "base/vec.h"
 #include "history/builder.h"
@@ -478,12 +479,15 @@ static hf_value_id value_of(const sim *s, hf_builder *b, hf_value_id *values,
 {
     if (values[v] == HF_NONE) {
         hf_key_id key = s->versions.at[v].key;
+        uint32_t number = v * UINT32_C(2654435761);
 
-        values[v] =
-            s->versions.at[v].txn == HF_NONE
-                ? hf_builder_nil(b, key)
-                : hf_builder_int_fresh(
-                      b, key, (int64_t)(uint32_t)(v * UINT32_C(2654435761)));
+        if (s->versions.at[v].txn == HF_NONE)
+            values[v] = hf_builder_nil(b, key);
+        else if (s->o->values > 0)
+            values[v] = hf_builder_int(
+                b, key, (int64_t)(hf_mix64(number) % s->o->values));
+        else
+            values[v] = hf_builder_int_fresh(b, key, (int64_t)number);
     }
     return values[v];
 }
@@ -535,7 +539,7 @@ static void write_history(sim *s, hf_builder *b)
     hf_value_id *values = HF_NEW_ARRAY(hf_value_id, s->versions.n);
 
     hf_builder_expect(b, (uint64_t)n * s->o->ops * 3 / 2, n, 0);
-    hf_builder_unique_values(b, true);
+    hf_builder_unique_values(b, s->o->values == 0);
     for (uint32_t k = 0; k < s->o->keys; k++)
         (void)hf_builder_key_int(b, k);
     memset(values, 0xff, s->versions.n * sizeof(*values));

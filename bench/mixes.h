@@ -51,7 +51,8 @@ typedef struct hf_mix_options {
      * certificate; 0: none. */
     unsigned order_percent;
     bool order_by_key;
-    unsigned stale; /* one read returns the version that many back; 0: none */
+    uint32_t values; /* that a key can have; 0: each is written once */
+    unsigned stale;  /* one read returns the version that many back; 0: none */
 } hf_mix_options;
 
 /* 20 clients, 8 operations, 1,000 keys; 2,000 keys from 50,000 transactions

@@ -24,6 +24,7 @@ static int usage(void)
             "  no-times  no-sessions  noise=X (in operation times)\n"
             "  order=PERCENT of the versions in the certificate; by-key:\n"
             "    of the keys\n"
+            "  values=N: that a key can have (default: each written once)\n"
             "  stale=N: one read returns the version N back\n"
             "a file that ends in .jsonl is text, any other binary\n");
     return 2;
@@ -39,7 +40,8 @@ static bool set_number(hf_mix_options *o, const char *name, const char *value)
                    {"keys", &o->keys},
                    {"ops", &o->ops},
                    {"order", &o->order_percent},
-                   {"stale", &o->stale}};
+                   {"stale", &o->stale},
+                   {"values", &o->values}};
 
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
         if (strcmp(name, numbers[i].name) == 0) {

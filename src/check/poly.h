@@ -133,6 +133,11 @@ typedef struct hf_poly {
     uint32_t *open_of;      /* per version: its open key; events only */
     uint32_t *chosen_head;  /* per version: candidates that are taken */
     uint32_t *choice_first; /* per transaction: its choices; n_txns + 1 */
+    /* choices that the order may break: see poly_lazy.c */
+    uint32_t *key_choice_first, *key_choices; /* per open key; n_keys + 1 */
+    uint8_t *stale_key, *stale;               /* per open key, per choice */
+    HF_VEC(uint32_t) stale_keys;
+    HF_VEC(uint32_t) stale_choices;
     HF_VEC(hf_poly_both) both;
     hf_map both_of;         /* pair << 32 | from -> number in both */
     HF_VEC(uint32_t) there; /* atoms of one key that happened */
@@ -263,6 +268,18 @@ bool hf_poly_link_happened(hf_poly *p, hf_txn_id t);
 bool hf_poly_link_first(hf_poly *p, const uint32_t *atoms, uint32_t n);
 /* Atoms that t has to do with through sources that were chosen. */
 void hf_poly_mark_chosen(hf_poly *p, hf_txn_id t);
+
+/* poly_lazy.c: reads whose source the order tells need no choice. */
+void hf_poly_list_lazy(hf_poly *p); /* once there are choices */
+void hf_poly_mark_stale(hf_poly *p, uint32_t choice);
+void hf_poly_mark_key_stale(hf_poly *p, uint32_t key);
+/* The candidate of a choice that the order tells; HF_NONE: it breaks it. */
+uint32_t hf_poly_told(const hf_poly *p, uint32_t choice);
+/* A choice that the order breaks; HF_NONE: there is none.  `all`: looks at all
+ * of them, not only at those that may have changed. */
+uint32_t hf_poly_next_broken(hf_poly *p, bool all);
+/* The candidate of a choice that is taken; HF_NONE: none yet. */
+uint32_t hf_poly_taken(const hf_poly *p, uint32_t choice);
 
 /* poly_proof.c */
 /* Adds the finding; false: it rests on a clause that steps cannot say. */

@@ -333,6 +333,12 @@ void hf_poly_release(hf_poly *p)
     hf_vec_release(&p->lemma_edges);
     hf_vec_release(&p->lemma_chosen);
     hf_vec_release(&p->both);
+    hf_vec_release(&p->stale_keys);
+    hf_vec_release(&p->stale_choices);
+    hf_free(p->key_choice_first);
+    hf_free(p->key_choices);
+    hf_free(p->stale_key);
+    hf_free(p->stale);
     hf_vec_release(&p->there);
     if (p->events)
         hf_map_release(&p->both_of);

@@ -234,6 +234,7 @@ void hf_worlds_make_choices(hf_worlds *w)
     for (size_t i = 0; i < g->open.n && g->reads_matter; i++)
         add_choice(w, g->open.at[i]);
     list_choices(p);
+    hf_poly_list_lazy(p);
     for (uint32_t i = 0; i < p->choices.n; i++)
         add_source_clauses(w, i);
     for (hf_txn_id t = 0; w->n_uncertain && t < g->h->n_txns; t++)

@@ -100,15 +100,19 @@ static bool holds_now(const hf_poly *p, hf_lit lit)
     return positive == !(lit & 1u);
 }
 
-/* A pair that the cycle has one way and the first writers of its atoms the
- * other: the versions of an atom are torn apart, and it has to be chosen. */
-static hf_lit torn_pair(const hf_poly *p, const lit_list *list)
+/* A source that only the order tells, or a pair that the cycle has one way and
+ * the first writers of its atoms the other (the versions of an atom are torn
+ * apart): it has to be chosen before anything can be said of it. */
+static hf_lit unsaid(const hf_poly *p, const lit_list *list)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (p->vars.at[HF_LIT_VAR(list->at[i])].kind == HF_POLY_PAIR &&
-            hf_order_value(p->order, list->at[i]) < 0 &&
-            !holds_now(p, list->at[i]))
+    for (size_t i = 0; i < list->n; i++) {
+        hf_poly_kind kind = p->vars.at[HF_LIT_VAR(list->at[i])].kind;
+
+        if (hf_order_value(p->order, list->at[i]) < 0 &&
+            (kind == HF_POLY_FROM ||
+             (kind == HF_POLY_PAIR && !holds_now(p, list->at[i]))))
             return list->at[i];
+    }
     return HF_LIT_NONE;
 }
 
@@ -133,7 +137,7 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
         hf_vec_push(&p->lemma_edges, cycle->edges[i]);
         hf_vec_push(&p->lemma_chosen, chosen);
     }
-    torn = torn_pair(p, &lits);
+    torn = unsaid(p, &lits);
     if (torn == HF_LIT_NONE) {
         c.n_lits = (uint32_t)lits.n;
         for (size_t i = 0; i < lits.n; i++) {

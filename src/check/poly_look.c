@@ -30,6 +30,8 @@ void hf_poly_mark_dirty(hf_poly *p, uint32_t atom)
                     : p->key_index[g->h->op_key[g->ver_op[last]]];
     if (p->n_dirty[key]++ == 0)
         hf_vec_push(&p->queue, key);
+    if (p->stale_key)
+        hf_poly_mark_key_stale(p, key);
 }
 
 void hf_poly_all_dirty(hf_poly *p)

@@ -139,6 +139,8 @@ void hf_poly_mark_chosen(hf_poly *p, hf_txn_id t)
     for (uint32_t i = p->choice_first[t]; i < p->choice_first[t + 1]; i++) {
         const hf_poly_choice *c = &p->choices.at[i];
 
+        if (p->stale)
+            hf_poly_mark_stale(p, i);
         if (p->key_index[c->key] == HF_NONE)
             continue;
         for (uint32_t k = c->first; k < c->first + c->n; k++) {

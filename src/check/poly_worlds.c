@@ -26,16 +26,6 @@
 
 /* ---- the world at hand --------------------------------------------------- */
 
-/* The candidate of a choice that is taken; HF_NONE: none yet. */
-static uint32_t taken_candidate(const hf_poly *p, const hf_poly_choice *c)
-{
-    for (uint32_t i = 0; i < c->n; i++)
-        if (hf_order_value(p->order, 2 * p->candidates.at[c->first + i].var) ==
-            1)
-            return i;
-    return HF_NONE;
-}
-
 /* The source that the order suggests: the newest before the reader, else the
  * oldest. */
 static hf_lit suggest(const hf_poly *p, const hf_poly_choice *c)
@@ -65,19 +55,15 @@ static hf_lit suggest(const hf_poly *p, const hf_poly_choice *c)
     return 2 * best;
 }
 
-static bool choose_source(hf_worlds *w, hf_lit *ret)
+/* For a read that the order breaks. */
+static bool choose_source(hf_worlds *w, bool all, hf_lit *ret)
 {
-    const hf_poly *p = &w->p;
+    uint32_t choice = hf_poly_next_broken(&w->p, all);
 
-    for (; w->next_choice < p->choices.n; w->next_choice++) {
-        const hf_poly_choice *c = &p->choices.at[w->next_choice];
-
-        if (!hf_poly_happens(p, c->reader) || taken_candidate(p, c) != HF_NONE)
-            continue;
-        *ret = suggest(p, c);
-        return true;
-    }
-    return false;
+    if (choice == HF_NONE)
+        return false;
+    *ret = suggest(&w->p, &w->p.choices.at[choice]);
+    return true;
 }
 
 static uint32_t set_world(hf_worlds *w)
@@ -105,7 +91,9 @@ static uint32_t set_world(hf_worlds *w)
 
         if (!w->happened[c->reader])
             continue;
-        taken = taken_candidate(p, c);
+        taken = hf_poly_taken(p, p->choice_of[op]);
+        if (taken == HF_NONE)
+            taken = hf_poly_told(p, p->choice_of[op]);
         from = p->candidates.at[c->first + taken].writer;
         w->source[op] = from == HF_NONE ? HF_CHOSEN_INITIAL : HF_CHOSEN(from);
     }
@@ -152,7 +140,7 @@ static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
     (void)o;
     if (next != HF_ORDER_DONE)
         return next;
-    if (choose_source(w, ret_lit))
+    if (choose_source(w, false, ret_lit) || choose_source(w, true, ret_lit))
         return HF_ORDER_DECIDE;
     *ret_lit = hf_worlds_turn_broken(&w->p);
     if (*ret_lit != HF_LIT_NONE)
@@ -160,18 +148,13 @@ static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
     return judge(w, ret_lit);
 }
 
-static void choose_again(hf_worlds *w, uint32_t choice)
-{
-    if (choice < w->next_choice)
-        w->next_choice = choice;
-}
-
 /* Somebody happened after all. */
 static void take_happened(hf_worlds *w, hf_txn_id t, hf_lit lit)
 {
     hf_poly *p = &w->p;
 
-    choose_again(w, p->choice_first[t]);
+    for (uint32_t i = p->choice_first[t]; i < p->choice_first[t + 1]; i++)
+        hf_poly_mark_stale(p, i);
     for (uint32_t i = w->guard_first[t]; i < w->guard_first[t + 1]; i++) {
         hf_guarded x = w->guarded.at[w->guards[i]];
         hf_lit why[3];
@@ -206,7 +189,7 @@ static void undone(void *user, hf_order *o, hf_lit lit)
     if (v.kind != HF_POLY_FROM || (lit & 1u))
         return;
     hf_poly_drop_source(&w->p, lit);
-    choose_again(w, v.a);
+    hf_poly_mark_stale(&w->p, v.a);
 }
 
 static void moved(void *user, uint32_t node)
@@ -410,7 +393,6 @@ static void begin(hf_worlds *w, unsigned guess, uint32_t **ret_balance)
                               .undone = undone,
                               .moved = moved};
 
-    w->next_choice = 0;
     hf_poly_build(&w->p, w->g, 0, HF_WALK_PLAIN,
                   w->n_uncertain ? w->uncertain : NULL);
     hf_poly_make_events(&w->p, guess);
@@ -480,8 +462,8 @@ static bool try_guesses(hf_worlds *w)
         weak |= !snapshot && !serial && l->shape != HF_SHAPE_WW;
     }
     if ((split || weak) &&
-        (try_guess(w, HF_GUESS_SERIAL) ||
-         (sessions && try_guess(w, HF_GUESS_SERIAL | sessions))))
+        ((sessions && try_guess(w, HF_GUESS_SERIAL | sessions)) ||
+         try_guess(w, HF_GUESS_SERIAL)))
         return true;
     if (weak && (try_guess(w, HF_GUESS_SNAPSHOT) ||
                  (sessions && try_guess(w, HF_GUESS_SNAPSHOT | sessions))))

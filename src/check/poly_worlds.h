@@ -9,9 +9,11 @@
  *   poly_choices.c  variables for sources and outcomes, and their clauses
  *   poly_events.c   the nodes of the search, and what is known of them
  *   poly_readers.c  edges of readers whose source was chosen
+ *   poly_lazy.c     readers whose source the order tells
  *   poly_lemmas.c   cycles of a world that was judged, as clauses
  *   poly_worlds.c   the search
- *   poly_mixed.c    one world, each transaction judged by its own level
+ *   poly_mixed.c    one world, each transaction judged by its own level;
+ *                   poly_sight.c: what is visible to it
  */
 #ifndef HF_POLY_WORLDS_H
 #define HF_POLY_WORLDS_H
@@ -43,7 +45,6 @@ typedef struct hf_worlds {
     HF_VEC(hf_guarded) guarded;
     uint32_t *guard_first; /* n_txns + 1 */
     uint32_t *guards;      /* in guarded */
-    uint32_t next_choice;  /* all before it have their source */
     hf_txn_id *guess;      /* an order without the open reads; or NULL */
     /* the world at hand */
     uint8_t *happened;
