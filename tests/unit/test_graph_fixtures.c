@@ -14,11 +14,6 @@
 
 #include "../prop/determined.h"
 
-/* What polygraph leaves open though the reference knows: predicate reads of
- * keys whose order nobody recorded. */
-#define MOST_OPEN 3u          /* n14 */
-#define MOST_OPEN_WITHOUT 13u /* n14, q08, f04, f07 */
-
 static const char *engine_name = "graph";
 /* Reported one by one, counted here. */
 static unsigned wrong, unknown, verified;
@@ -182,7 +177,7 @@ static void fixtures_get_the_verdicts_of_the_matrix(void **state)
     print_message("%u proofs accepted, %u verdicts unknown\n", verified,
                   unknown);
     assert_int_equal(wrong, 0);
-    assert_true(!needs_no_order() || unknown <= MOST_OPEN);
+    assert_true(!needs_no_order() || unknown == 0);
     assert_true(verified > 900);
 }
 
@@ -228,7 +223,7 @@ static void fixtures_without_certificates_are_decided(void **state)
     print_message("%u proofs accepted, %u verdicts unknown\n", verified,
                   unknown);
     assert_int_equal(wrong, 0);
-    assert_true(unknown <= MOST_OPEN_WITHOUT);
+    assert_int_equal(unknown, 0);
     assert_true(verified > 900);
 }
 
