@@ -25,6 +25,7 @@
 #define HF_POLY_H
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "check/graph.h"
 #include "solver/order.h"
 
@@ -87,6 +88,11 @@ typedef struct hf_poly_forced {
     uint32_t round;
 } hf_poly_forced;
 
+/* An atom is dirty from when it moved until it was compared with its
+ * neighbours; it has to be sorted anew only once. */
+#define HF_ATOM_DIRTY 1u
+#define HF_ATOM_MOVED 2u
+
 typedef struct hf_poly {
     hf_graph *g;
     hf_walk walk; /* mask and form: what is known */
@@ -104,11 +110,16 @@ typedef struct hf_poly {
     uint32_t *atom_first; /* per open key: in atoms; n_keys + 1 */
     uint32_t *atoms;      /* sorted as the order has them */
 
-    uint8_t *dirty;    /* per version: it is a dirty atom */
+    uint8_t *dirty;    /* per version: HF_ATOM_* */
     uint32_t *n_dirty; /* per open key: its dirty atoms; 0: not in the queue */
-    HF_VEC(uint32_t) queue; /* of open keys */
-    uint32_t *touch_first;  /* per transaction: atoms that it begins, ends, */
-    uint32_t *touched;      /* or whose last version it reads */
+    uint32_t *dirty_head; /* per open key: the first of its dirty atoms */
+    uint32_t *dirty_next; /* per version: the next one */
+    uint32_t *moved_head, *moved_next; /* the same of those that moved */
+    uint32_t *sorted_at; /* per version: the place by which it was sorted */
+    HF_VEC(hf_sortable) moving; /* atoms of a key that moved, by their places */
+    HF_VEC(uint32_t) queue;     /* of open keys */
+    uint32_t *touch_first; /* per transaction: atoms that it begins, ends, */
+    uint32_t *touched;     /* or whose last version it reads */
 
     hf_order *order;
     hf_map pair_of; /* first << 32 | then, first < then -> variable */

@@ -304,6 +304,11 @@ void hf_poly_build(hf_poly *p, hf_graph *g, unsigned mask, hf_walk_form form,
     find_touched(p);
     p->dirty = HF_NEW_ZEROED(uint8_t, (size_t)g->n_versions + 1);
     p->n_dirty = HF_NEW_ZEROED(uint32_t, (size_t)p->n_keys + 1);
+    p->dirty_head = nones(p->n_keys);
+    p->dirty_next = nones(g->n_versions);
+    p->moved_head = nones(p->n_keys);
+    p->moved_next = nones(g->n_versions);
+    p->sorted_at = nones(g->n_versions);
     hf_map_init(&p->forced_edge);
 }
 
@@ -319,6 +324,12 @@ void hf_poly_release(hf_poly *p)
     hf_free(p->atoms);
     hf_free(p->dirty);
     hf_free(p->n_dirty);
+    hf_free(p->dirty_head);
+    hf_free(p->dirty_next);
+    hf_free(p->moved_head);
+    hf_free(p->moved_next);
+    hf_free(p->sorted_at);
+    hf_vec_release(&p->moving);
     hf_vec_release(&p->forced);
     hf_map_release(&p->forced_edge);
     hf_free(p->touch_first);

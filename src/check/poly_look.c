@@ -4,8 +4,8 @@
  * order if each two neighbours are: everybody who reads the last version of
  * the one comes before the first writer of the other.  Then all are.  Only
  * atoms of which a transaction moved, the dirty ones, are put in their place
- * again and compared with their neighbours: a look at a key costs these, their
- * readers, and one pass over the bytes that mark them.
+ * again and compared with their neighbours: a look at a key costs these, with
+ * their readers, a binary search for each, and moving the numbers in between.
  *
  * Neighbours that are not in order become a pair that is chosen, the way that
  * moves less, or the way it was before.
@@ -16,6 +16,7 @@
 
 #include "base/sort.h"
 
+#define FEW 16u            /* atoms that are moved one by one */
 #define READERS_AT_ONCE 8u /* edges that a chosen pair brings at once */
 
 void hf_poly_mark_dirty(hf_poly *p, uint32_t atom)
@@ -23,13 +24,20 @@ void hf_poly_mark_dirty(hf_poly *p, uint32_t atom)
     const hf_graph *g = p->g;
     uint32_t last = p->tail[atom], key;
 
-    if (p->dirty[atom] || (g->ver_txn[last] == HF_NONE && !p->events))
+    if ((p->dirty[atom] & HF_ATOM_MOVED) ||
+        (g->ver_txn[last] == HF_NONE && !p->events))
         return;
-    p->dirty[atom] = 1;
     key = p->events ? p->open_of[atom]
                     : p->key_index[g->h->op_key[g->ver_op[last]]];
-    if (p->n_dirty[key]++ == 0)
-        hf_vec_push(&p->queue, key);
+    p->moved_next[atom] = p->moved_head[key];
+    p->moved_head[key] = atom;
+    if (!(p->dirty[atom] & HF_ATOM_DIRTY)) {
+        p->dirty_next[atom] = p->dirty_head[key];
+        p->dirty_head[key] = atom;
+        if (p->n_dirty[key]++ == 0)
+            hf_vec_push(&p->queue, key);
+    }
+    p->dirty[atom] = HF_ATOM_DIRTY | HF_ATOM_MOVED;
     if (p->stale_key)
         hf_poly_mark_key_stale(p, key);
 }
@@ -169,22 +177,23 @@ static void sort_all(hf_poly *p, uint32_t *atoms, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         s[i] = (hf_sortable){place_of(p, place, atoms[i]), atoms[i]};
     hf_sort(s, n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         atoms[i] = (uint32_t)s[i].value;
+        p->sorted_at[atoms[i]] = (uint32_t)s[i].key;
+    }
     hf_free(s);
 }
 
-/* Where an atom at that place belongs among n sorted ones. */
+/* Where an atom that is sorted by that place is, or belongs, among n. */
 static uint32_t find_slot(const hf_poly *p, const uint32_t *atoms, uint32_t n,
                           uint32_t at)
 {
-    const uint32_t *place = hf_order_place(p->order);
     uint32_t low = 0, high = n;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (place_of(p, place, atoms[middle]) < at)
+        if (p->sorted_at[atoms[middle]] < at)
             low = middle + 1;
         else
             high = middle;
@@ -192,31 +201,96 @@ static uint32_t find_slot(const hf_poly *p, const uint32_t *atoms, uint32_t n,
     return low;
 }
 
-/* The dirty ones are taken out and put where they belong; the others are in
- * order. */
-static void sort_atoms(hf_poly *p, uint32_t *atoms, uint32_t n,
-                       uint32_t n_dirty)
+/* The atoms of a key that moved, by their places. */
+static void list_moved(hf_poly *p, uint32_t key)
 {
     const uint32_t *place = hf_order_place(p->order);
-    uint32_t kept = 0, few[32], n_few = 0;
 
-    if (n_dirty > 32) {
-        sort_all(p, atoms, n);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (p->dirty[atoms[i]])
-            few[n_few++] = atoms[i];
-        else
+    p->moving.n = 0;
+    for (uint32_t a = p->moved_head[key]; a != HF_NONE; a = p->moved_next[a])
+        hf_vec_push(&p->moving, (hf_sortable){place_of(p, place, a), a});
+    hf_sort(p->moving.at, p->moving.n);
+    p->moved_head[key] = HF_NONE;
+}
+
+static void forget_moved(hf_poly *p)
+{
+    for (size_t i = 0; i < p->moving.n; i++)
+        p->dirty[p->moving.at[i].value] &= (uint8_t)~HF_ATOM_MOVED;
+}
+
+/* All at once, in one pass. */
+static void merge_atoms(hf_poly *p, uint32_t *atoms, uint32_t n)
+{
+    size_t m = p->moving.n;
+    uint32_t kept = 0, to = n;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!(p->dirty[atoms[i]] & HF_ATOM_MOVED))
             atoms[kept++] = atoms[i];
+    while (m > 0) { /* from the end */
+        hf_sortable x = p->moving.at[m - 1];
+
+        if (kept > 0 && p->sorted_at[atoms[kept - 1]] > x.key) {
+            atoms[--to] = atoms[--kept];
+            continue;
+        }
+        atoms[--to] = (uint32_t)x.value;
+        p->sorted_at[x.value] = (uint32_t)x.key;
+        m--;
     }
-    for (uint32_t i = 0; i < n_few; i++) {
-        uint32_t slot = find_slot(p, atoms, kept, place_of(p, place, few[i]));
+}
+
+/* One after the other. */
+static void move_atoms(hf_poly *p, uint32_t *atoms, uint32_t n)
+{
+    uint32_t kept = n;
+
+    for (size_t i = 0; i < p->moving.n; i++) {
+        uint32_t atom = (uint32_t)p->moving.at[i].value;
+        uint32_t slot = find_slot(p, atoms, kept, p->sorted_at[atom]);
+
+        HF_ASSERT(slot < kept && atoms[slot] == atom);
+        kept--;
+        memmove(atoms + slot, atoms + slot + 1, (kept - slot) * sizeof(*atoms));
+    }
+    for (size_t i = 0; i < p->moving.n; i++) {
+        uint32_t atom = (uint32_t)p->moving.at[i].value;
+        uint32_t at = (uint32_t)p->moving.at[i].key;
+        uint32_t slot = find_slot(p, atoms, kept, at);
 
         memmove(atoms + slot + 1, atoms + slot, (kept - slot) * sizeof(*atoms));
-        atoms[slot] = few[i];
+        atoms[slot] = atom;
+        p->sorted_at[atom] = at;
         kept++;
     }
+}
+
+/* Those that moved are taken out and put where they belong; the others are in
+ * order, but for the first time. */
+static void sort_atoms(hf_poly *p, uint32_t key)
+{
+    uint32_t *atoms = p->atoms + p->atom_first[key];
+    uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
+
+    list_moved(p, key);
+    if (p->sorted_at[atoms[0]] == HF_NONE || p->moving.n > n / 2)
+        sort_all(p, atoms, n);
+    else if (p->moving.n > FEW)
+        merge_atoms(p, atoms, n);
+    else
+        move_atoms(p, atoms, n);
+    forget_moved(p);
+}
+
+/* The dirty atom at the head of the list is in order with its neighbours. */
+static void clean_first(hf_poly *p, uint32_t key)
+{
+    uint32_t atom = p->dirty_head[key];
+
+    p->dirty_head[key] = p->dirty_next[atom];
+    p->dirty[atom] = 0;
+    p->n_dirty[key]--;
 }
 
 /* What to do about two neighbours; DONE: nothing. */
@@ -252,10 +326,10 @@ static hf_order_next look_at_pair(hf_poly *p, uint32_t a, uint32_t b,
 static hf_order_next look_at_world_key(hf_poly *p, uint32_t key,
                                        hf_lit *ret_lit)
 {
-    uint32_t *atoms = p->atoms + p->atom_first[key];
+    const uint32_t *atoms = p->atoms + p->atom_first[key];
     uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
 
-    sort_atoms(p, atoms, n, p->n_dirty[key]);
+    sort_atoms(p, key);
     p->there.n = 0;
     for (uint32_t i = 0; i < n; i++)
         if (p->g->ver_txn[atoms[i]] == HF_NONE ||
@@ -274,32 +348,32 @@ static hf_order_next look_at_world_key(hf_poly *p, uint32_t key,
         if (next != HF_ORDER_DONE)
             return next;
     }
-    for (uint32_t i = 0; i < n; i++)
-        p->dirty[atoms[i]] = 0;
-    p->n_dirty[key] = 0;
+    while (p->dirty_head[key] != HF_NONE)
+        clean_first(p, key);
     return HF_ORDER_DONE;
 }
 
-/* DONE: the key is in order.  Otherwise those before the pair that is not
- * are, with each other and with all behind them: they are not looked at
- * again until they move. */
+/* DONE: the key is in order. */
 static hf_order_next look_at_key(hf_poly *p, uint32_t key, hf_lit *ret_lit)
 {
-    uint32_t *atoms = p->atoms + p->atom_first[key];
+    const uint32_t *atoms = p->atoms + p->atom_first[key];
     uint32_t n = p->atom_first[key + 1] - p->atom_first[key];
 
     if (p->events)
         return look_at_world_key(p, key, ret_lit);
-    sort_atoms(p, atoms, n, p->n_dirty[key]);
-    for (uint32_t i = 0; i < n && p->n_dirty[key] > 0; i++) {
+    sort_atoms(p, key);
+    while (p->dirty_head[key] != HF_NONE) {
+        uint32_t atom = p->dirty_head[key];
+        uint32_t slot = find_slot(p, atoms, n, p->sorted_at[atom]);
         hf_order_next next = HF_ORDER_DONE;
 
-        if (i + 1 < n && (p->dirty[atoms[i]] || p->dirty[atoms[i + 1]]))
-            next = look_at_pair(p, atoms[i], atoms[i + 1], ret_lit);
+        if (slot > 0)
+            next = look_at_pair(p, atoms[slot - 1], atom, ret_lit);
+        if (next == HF_ORDER_DONE && slot + 1 < n)
+            next = look_at_pair(p, atom, atoms[slot + 1], ret_lit);
         if (next != HF_ORDER_DONE)
             return next;
-        p->n_dirty[key] -= p->dirty[atoms[i]];
-        p->dirty[atoms[i]] = 0;
+        clean_first(p, key);
     }
     return HF_ORDER_DONE;
 }
