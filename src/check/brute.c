@@ -132,6 +132,7 @@ static void core_witness(const question *q, hf_result *r)
     w->kind = HF_WITNESS_CORE;
     w->mixed = q->mixed;
     w->anomaly = HF_NO_ORDER;
+    w->minimal = w->confirmed = !hf_budget_spent(q->budget);
     w->order =
         hf_arena_get(&r->arena, hf_array_size(h->n_txns, sizeof(*w->order)));
     for (hf_txn_id t = 0; t < h->n_txns; t++)

@@ -6,6 +6,7 @@
 
 #include "check/brute_engine.h"
 #include "check/graph_engine.h"
+#include "check/poly_core.h"
 #include "check/replay_engine.h"
 #include "check/weak_engine.h"
 
@@ -127,8 +128,13 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
 {
     hf_result *kept = NULL;
 
-    if (engine)
-        return ask(engine, h, level, options, budget, ret, err);
+    if (engine) {
+        hf_status st = ask(engine, h, level, options, budget, ret, err);
+
+        if (st == HF_OK)
+            hf_poly_shrink(h, options, budget, *ret);
+        return st;
+    }
     for (unsigned i = 0; hf_engine_at(i); i++) {
         hf_result *r = NULL;
         hf_status st;
@@ -145,6 +151,8 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
         if (kept->verdict != HF_UNKNOWN || (budget && budget->spent))
             break;
     }
+    if (kept)
+        hf_poly_shrink(h, options, budget, kept);
     *ret = kept;
     return HF_OK;
 }

@@ -10,6 +10,8 @@
  *   5. No anomaly, but something is not known: the order of the walk, and a
  *      few others, are tried as a completion.  If none fits the answer is
  *      unknown, with what would have decided it.
+ *   6. Engine polygraph searches instead: for an order of versions and sources
+ *      (poly.h), or, where these are not what is open, over states (states.h).
  *
  * A level given by a condition on single reads (the weak levels) or on paths
  * (consistent view, parallel snapshot isolation) needs more than a walk, but
@@ -26,15 +28,17 @@
 #include "check/graph.h"
 #include "check/poly.h"
 #include "check/pred.h"
+#include "check/states.h"
 #include "check/weak_engine.h"
 
 typedef struct engine {
     hf_graph g;
     hf_graph_report report;
     hf_result *r;
-    hf_walk walk;   /* the one whose order is the witness */
-    bool is_serial; /* it has all edges: its order is a serial one */
-    bool choose;    /* what is open is decided by choices: poly.h */
+    hf_walk walk;    /* the one whose order is the witness */
+    bool is_serial;  /* it has all edges: its order is a serial one */
+    bool choose;     /* what is open is decided by a search: poly.h */
+    bool impossible; /* a search over states came to its end */
 } engine;
 
 /* ---- verdicts ------------------------------------------------------------ */
@@ -329,12 +333,109 @@ static bool complete_with_predicates(engine *e)
     return done;
 }
 
-/* ---- all ----------------------------------------------------------------- */
-
 static bool is_undecided(const hf_graph *g)
 {
     return g->undecided[0] && (g->undecided_everywhere || g->reads_matter);
 }
+
+/* ---- states -------------------------------------------------------------- */
+
+/* Lists with elements that several appended, or with some to begin with;
+ * counters: what was read says nothing about single versions. */
+static bool is_beyond_items(const hf_graph *g)
+{
+    return !g->pred && !g->options.assume &&
+           (is_murky(g) || g->odd.n > 0 || is_undecided(g));
+}
+
+/* A search that is soon over, before one that may not be. */
+static bool find_soon(engine *e)
+{
+    const hf_graph *g = &e->g;
+    uint64_t n = g->h->n_txns;
+
+    return hf_states_find(g->h, 20000 + 50 * n, 0.3 + (double)n * 1e-4,
+                          g->budget, e->r, &e->impossible);
+}
+
+/* What the lists that are not understood say is left out: is the rest
+ * impossible? */
+static bool refute_rest(engine *e)
+{
+    hf_graph *g = &e->g;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->open.n; i++)
+        if (!(g->key_use[g->h->op_key[g->open.at[i]]] & HF_USE_MURKY))
+            g->open.at[n++] = g->open.at[i];
+    g->open.n = n;
+    g->open_reads = n;
+    if (g->odd.n > 0 || !e->walk.acyclic || !hf_poly_is_order(g) || g->stopped)
+        return false;
+    hf_poly_decide(&e->report, e->r);
+    if (e->r->verdict == HF_INVALID)
+        return true;
+    e->r->verdict = HF_UNKNOWN;
+    e->r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
+    return false;
+}
+
+static void decide_by_states(engine *e)
+{
+    hf_graph *g = &e->g;
+    char *reason = NULL;
+
+    if (find_soon(e) || refute_rest(e) ||
+        hf_states_decide(g->h, false, g->budget, e->r, &reason))
+        return;
+    if (!reason)
+        reason =
+            g->undecided[0] ? g->undecided : hf_graph_missing(g, &e->r->arena);
+    set_unknown(e, reason);
+}
+
+/* The search by choices, for a while. */
+static void choose_for_a_while(engine *e, double seconds)
+{
+    hf_graph *g = &e->g;
+    hf_budget *all = g->budget;
+    hf_budget share = hf_states_share(all, seconds);
+
+    g->budget = &share;
+    hf_poly_decide_world(&e->report, e->r);
+    g->budget = all;
+    g->stopped = false;
+}
+
+/* Orders of versions, and sources.  Where values repeat, executing the
+ * transactions may be quicker. */
+static void decide_by_choices(engine *e)
+{
+    hf_graph *g = &e->g;
+    char *reason = NULL;
+
+    if (hf_poly_is_order(g)) {
+        hf_poly_decide(&e->report, e->r);
+        return;
+    }
+    if (g->reads_matter && find_soon(e))
+        return;
+    if (e->impossible) { /* it is a matter of saying why */
+        choose_for_a_while(e, 1);
+        if (e->r->verdict != HF_UNKNOWN ||
+            hf_states_decide(g->h, false, g->budget, e->r, &reason))
+            return;
+    }
+    hf_poly_decide_world(&e->report, e->r);
+    if (e->r->verdict != HF_UNKNOWN || !g->reads_matter)
+        return;
+    if (e->impossible && reason)
+        set_unknown(e, reason);
+    else if (!hf_graph_spent(g) && !(g->budget && g->budget->spent))
+        (void)hf_states_decide(g->h, false, g->budget, e->r, &reason);
+}
+
+/* ---- all ----------------------------------------------------------------- */
 
 static void settle(engine *e)
 {
@@ -348,9 +449,14 @@ static void settle(engine *e)
         hf_report_deliver(&e->report, e->r);
         return;
     }
+    if (e->choose && is_beyond_items(g)) {
+        decide_by_states(e);
+        return;
+    }
     if (g->odd.n > 0) {
-        set_unknown(e, "a list was read that no order of the appends explains, "
-                       "and its transactions are too many to prove it");
+        set_unknown(e, "the elements of one transaction do not stand together "
+                       "in a list that was read, and those involved are too "
+                       "many to prove it");
         return;
     }
     missing = hf_graph_missing(g, &e->r->arena);
@@ -376,10 +482,7 @@ static void settle(engine *e)
         return;
     }
     if (e->choose && !g->pred && !is_murky(g) && !g->options.assume) {
-        if (hf_poly_is_order(g))
-            hf_poly_decide(&e->report, e->r);
-        else
-            hf_poly_decide_world(&e->report, e->r);
+        decide_by_choices(e);
         return;
     }
     if (!(g->pred ? complete_with_predicates(e) : complete(e)) && !g->stopped)
@@ -630,8 +733,9 @@ static void judge_mixed(engine *e)
     else if (g->undecided[0])
         set_unknown(e, g->undecided);
     else if (is_murky(g) || g->odd.n > 0)
-        set_unknown(e, "a list was read that has an element twice, or that no "
-                       "order of the appends explains");
+        set_unknown(e, "a list was read with an element that several appended, "
+                       "or whose elements do not stand together; with mixed "
+                       "levels that is not judged");
     else
         hf_poly_decide_world(&e->report, e->r);
 }

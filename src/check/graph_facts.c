@@ -66,15 +66,19 @@ static void look_at_special(hf_graph *g, hf_op_id op)
     hf_op_kind kind = hf_op_kind_of(h, op);
 
     if (hf_op_has_predicate(kind)) {
-        if (!g->predicates)
+        if (g->own)
+            hf_graph_undecided(g, true,
+                               "T%lld has a predicate operation, which is not "
+                               "judged with mixed levels",
+                               label_of(h, op));
+        else if (!g->predicates)
             hf_graph_undecided(g, true,
                                "T%lld has a predicate operation, which engine "
                                "graph does not judge",
                                label_of(h, op));
     } else if (kind == HF_OP_SQL) {
         hf_graph_undecided(g, true,
-                           "T%lld has a SQL statement, which engine graph "
-                           "does not judge",
+                           "T%lld has a SQL statement, which is not judged",
                            label_of(h, op));
     } else {
         hf_increment inc = hf_op_increment(h, op);

@@ -235,6 +235,7 @@ static void load_elements(chain *c, hf_value_id list)
 static uint32_t order_by_list(chain *c)
 {
     hf_graph *g = c->g;
+    size_t n_odd = g->odd.n;
     uint32_t chained;
 
     c->order.n = 0;
@@ -243,8 +244,11 @@ static uint32_t order_by_list(chain *c)
         for (uint32_t at = 0; at < c->elements.n;)
             at += take_element(c, at);
     }
-    if (g->key_use[c->key] & HF_USE_MURKY)
+    if (g->key_use[c->key] & HF_USE_MURKY) {
+        /* who appended what is not known, so nothing is odd about it */
         c->order.n = 0;
+        g->odd.n = n_odd;
+    }
     chained = (uint32_t)c->order.n;
     for (uint32_t v = g->ver_first[c->key] + 1; v < g->ver_end[c->key]; v++)
         if (!c->placed[v] || (g->key_use[c->key] & HF_USE_MURKY))

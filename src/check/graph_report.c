@@ -178,8 +178,36 @@ void hf_report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
     f.witness.order = hf_arena_get(p->arena, n * sizeof(*core));
     memcpy(f.witness.order, core, n * sizeof(*core));
     f.witness.n_order = n;
+    f.witness.minimal = f.witness.confirmed = !hf_budget_spent(g->budget);
     p->count[HF_NO_ORDER]++;
     hf_vec_push(&p->found, f);
+}
+
+/* Is list `longer` the other one, or does it go on from there? */
+static bool goes_on(const hf_history *h, hf_value_id longer, hf_value_id list)
+{
+    while (longer != HF_NONE && longer != list)
+        longer = hf_list_parent(h, longer);
+    return longer != HF_NONE;
+}
+
+/* A read of the list, or of a longer one, by somebody who certainly happened;
+ * else the read itself.  O(operations), where that is not certain. */
+static hf_op_id certain_read(const hf_history *h, hf_op_id read)
+{
+    if (h->txn_outcome[hf_op_txn(h, read)] == HF_COMMITTED)
+        return read;
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t];
+             h->txn_outcome[t] == HF_COMMITTED && op < h->op_first[t + 1]; op++)
+            if (h->op_key[op] == h->op_key[read] &&
+                hf_op_reads_item(hf_op_kind_of(h, op)) &&
+                !(hf_op_flags_of(h, op) & HF_OP_FAILED) &&
+                h->op_value[op] != HF_NONE &&
+                h->value_type[h->op_value[op]] == HF_LIST &&
+                goes_on(h, h->op_value[op], h->op_value[read]))
+                return op;
+    return read;
 }
 
 /* The reader, the one transaction whose elements are wrong, and who wrote the
@@ -215,7 +243,7 @@ void hf_report_odd_lists(hf_graph_report *p)
         if (hf_graph_explain_torn(g, read, edges, &torn))
             hf_report_cycle(p, HF_G0, edges, 2);
         else if (p->found.n == 0)
-            report_few(p, read, torn);
+            report_few(p, certain_read(g->h, read), torn);
     }
 }
 

@@ -20,6 +20,7 @@
  *   poly_proof.c   what the solver found, as steps of a witness
  *   poly_walk.c    walking to a serial order (poly_walk.h)
  *   poly_engine.c  the stages of a check
+ *   poly_core.c    what it refutes, shrunk to few transactions (poly_core.h)
  */
 #ifndef HF_POLY_H
 #define HF_POLY_H

@@ -480,7 +480,9 @@ static const hf_option options[] = {
                "worked (--order). weak is causal and the levels below it "
                "without an order of versions. polygraph decides what is open "
                "(orders, sources of equal values, outcomes) by a search, with "
-               "a proof either way. brute is the textbook definition of every "
+               "a proof either way; one that the history is invalid is then "
+               "shrunk to few transactions, for a second or as long as the "
+               "check took. brute is the textbook definition of every "
                "level by enumeration, for up to 8 transactions. auto asks "
                "graph or certificate, as the history wants, then weak, "
                "polygraph and brute, and says what the first left open.",

@@ -117,7 +117,12 @@ static void recheck(hf_job *job, hf_result *r)
 
 /* ---- asking ------------------------------------------------------------- */
 
-/* engine NULL: the best there is. */
+/* NULL: the best there is. */
+static const hf_engine *chosen_engine(const hf_job *job)
+{
+    return job->set->engine >= 2 ? hf_engine_at(job->set->engine - 2) : NULL;
+}
+
 static hf_status ask(hf_job *job, const hf_engine *engine, hf_level level,
                      hf_result **ret, hf_error *err)
 {
@@ -132,12 +137,9 @@ static hf_status ask(hf_job *job, const hf_engine *engine, hf_level level,
 hf_status hf_job_judge(hf_job *job, hf_level level, hf_result **ret,
                        hf_error *err)
 {
-    unsigned choice = job->set->engine;
     hf_result *r = NULL;
-    hf_status st;
+    hf_status st = ask(job, chosen_engine(job), level, &r, err);
 
-    st =
-        ask(job, choice >= 2 ? hf_engine_at(choice - 2) : NULL, level, &r, err);
     if (st == HF_OK)
         hf_result_arrange(r, hf_job_findings(job));
     if (st == HF_OK)
@@ -222,6 +224,7 @@ void hf_job_print(const hf_job *job, const hf_result *r)
 
 static void json_unknown(const hf_job *job, const char *reason, hf_out *out)
 {
+    const hf_engine *engine = chosen_engine(job);
     hf_json j;
 
     hf_json_init(&j, out);
@@ -238,8 +241,12 @@ static void json_unknown(const hf_job *job, const char *reason, hf_out *out)
     hf_json_text(&j, job->level < HF_LEVEL_COUNT
                          ? hf_level_get(job->level)->name
                          : NULL);
+    if (job->set->mixed) {
+        hf_json_key(&j, "mixed");
+        hf_json_bool(&j, true);
+    }
     hf_json_key(&j, "engine");
-    hf_json_null(&j);
+    hf_json_text(&j, engine ? engine->name : NULL);
     hf_json_key(&j, "groups");
     hf_json_array(&j);
     hf_json_end(&j);
@@ -267,7 +274,9 @@ void hf_job_print_unknown(const hf_job *job, const char *reason, hf_out *out)
     }
     hf_job_print_name(job, out);
     hf_out_text(out, hf_verdict_name(HF_UNKNOWN));
-    if (job->level < HF_LEVEL_COUNT)
+    if (job->set->mixed)
+        hf_out_text(out, ", each transaction at its own level");
+    else if (job->level < HF_LEVEL_COUNT)
         hf_out_format(out, " at %s", hf_level_get(job->level)->name);
     hf_out_format(out, ": %s\n", reason);
 }

@@ -1,6 +1,8 @@
 /* witness.c: making and freeing results, and the names of their parts. */
 #include "model/witness.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 hf_result *hf_result_new(hf_level level, const char *engine)
@@ -20,6 +22,31 @@ void hf_result_free(hf_result *r)
         return;
     hf_arena_release(&r->arena);
     hf_free(r);
+}
+
+static void *copied(hf_arena *arena, const void *from, size_t n, size_t size)
+{
+    void *to;
+
+    if (!from)
+        return NULL;
+    to = hf_arena_get(arena, hf_array_size(n + 1, size));
+    memcpy(to, from, n * size);
+    return to;
+}
+
+void hf_witness_copy(const hf_witness *w, hf_arena *arena, hf_witness *ret)
+{
+    hf_witness r = *w;
+
+    r.order = copied(arena, w->order, w->n_order, sizeof(*w->order));
+    r.sources = copied(arena, w->sources, w->n_sources, sizeof(*w->sources));
+    r.edges = copied(arena, w->edges, w->n_edges, sizeof(*w->edges));
+    r.ops = copied(arena, w->ops, w->n_ops, sizeof(*w->ops));
+    r.steps = copied(arena, w->steps, w->n_steps, sizeof(*w->steps));
+    r.used = copied(arena, w->used, w->n_used, sizeof(*w->used));
+    r.chosen = copied(arena, w->chosen, w->n_edges, sizeof(*w->chosen));
+    *ret = r;
 }
 
 hf_verdict hf_witness_proves(hf_witness_kind kind)

@@ -20,7 +20,9 @@
  *   core           transactions that are invalid by themselves: with all
  *                  others gone, and reads from those others unconstrained,
  *                  no order satisfies the level
- *   proof          steps that end in a contradiction; see hf_step
+ *   proof          steps that end in a contradiction; see hf_step.  If it
+ *                  lists transactions they are a core, and it is a proof
+ *                  about the history restricted to those
  *
  * These are types only.  report/ writes them, verify/ reads them back.
  */
@@ -146,10 +148,13 @@ typedef struct hf_witness {
      * valid: a snapshot order, see docs/semantics.md, "Mixed levels" */
     bool mixed;
     unsigned rests; /* HF_REST_* */
-    /* serial, commit, core: transactions.  snapshot: events, 2*t for the
-     * start and 2*t+1 for the commit of transaction t. */
+    /* serial, commit, core: transactions; so proof, or none.  snapshot:
+     * events, 2*t for the start and 2*t+1 for the commit of transaction t. */
     uint32_t n_order;
     uint32_t *order;
+    /* core; proof that has one: with any one of them left out the others are
+     * valid; it was confirmed by enumeration that all are invalid */
+    bool minimal, confirmed;
     uint32_t n_sources;
     hf_source *sources; /* ascending by op, then index */
     /* cycle, operations */
@@ -202,8 +207,18 @@ struct hf_result {
 
 hf_result *hf_result_new(hf_level level, const char *engine);
 
+/* A copy whose arrays are in the arena. */
+void hf_witness_copy(const hf_witness *w, hf_arena *arena, hf_witness *ret);
+
 /* "valid" for kinds that prove validity, and so on. */
 hf_verdict hf_witness_proves(hf_witness_kind kind);
+
+/* `order` is transactions that are impossible by themselves. */
+static inline bool hf_witness_has_core(const hf_witness *w)
+{
+    return (w->kind == HF_WITNESS_CORE || w->kind == HF_WITNESS_PROOF) &&
+           w->n_order > 0;
+}
 
 /* "per-key-linearizable" for one bit of HF_REST_*. */
 const char *hf_rest_name(unsigned bit);

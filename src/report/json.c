@@ -195,6 +195,19 @@ static void write_steps(const hf_history *h, const hf_witness *w, hf_json *j)
     hf_json_end(j);
 }
 
+/* The core that a proof is about, and what is known of a core. */
+static void write_core(const hf_witness *w, hf_json *j)
+{
+    if (w->kind == HF_WITNESS_PROOF) {
+        hf_json_key(j, "core");
+        write_order(w, j);
+    }
+    hf_json_key(j, "minimal");
+    hf_json_bool(j, w->minimal);
+    hf_json_key(j, "confirmed");
+    hf_json_text(j, w->confirmed ? "enumeration" : NULL);
+}
+
 static void write_proof(const hf_history *h, const hf_witness *w, hf_json *j)
 {
     if (hf_witness_proves(w->kind) == HF_VALID) {
@@ -207,9 +220,12 @@ static void write_proof(const hf_history *h, const hf_witness *w, hf_json *j)
     if (w->kind == HF_WITNESS_CORE) {
         hf_json_key(j, "transactions");
         write_order(w, j);
+        write_core(w, j);
         return;
     }
     if (w->kind == HF_WITNESS_PROOF) {
+        if (w->n_order > 0)
+            write_core(w, j);
         write_steps(h, w, j);
         return;
     }
@@ -380,6 +396,20 @@ static void write_stats(const hf_history *h, const hf_result *r, hf_json *j)
     hf_json_end(j);
 }
 
+/* Why the engine asked before was not the last. */
+static void write_left_open(const hf_result *r, hf_json *j)
+{
+    if (!r->open)
+        return;
+    hf_json_key(j, "left_open");
+    hf_json_object(j);
+    hf_json_key(j, "engine");
+    hf_json_text(j, r->open_to);
+    hf_json_key(j, "reason");
+    hf_json_text(j, r->open);
+    hf_json_end(j);
+}
+
 void hf_result_write(const hf_history *h, const hf_result *r, hf_json *j)
 {
     hf_result_write_first(h, r, UINT32_MAX, j);
@@ -397,6 +427,7 @@ void hf_result_write_first(const hf_history *h, const hf_result *r,
     }
     hf_json_key(j, "engine");
     hf_json_text(j, r->engine);
+    write_left_open(r, j);
     write_rests(r->witness.rests, j);
     write_groups(r, j);
     hf_json_key(j, "anomalies");

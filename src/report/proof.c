@@ -279,18 +279,48 @@ static void put_cut(const hf_story *s, hf_out *out)
                   cycles, s->w->n_steps - cycles);
 }
 
-void hf_proof_print(hf_verify_session *session, const hf_history *h,
-                    hf_level level, const hf_witness *w, hf_out *out)
+void hf_core_print(const hf_witness *w, hf_out *out)
 {
-    hf_txn_list txns = hf_witness_txns(h, w);
-    uint32_t refuted, fact = HF_NONE;
-    hf_story s;
+    if (w->n_order == 1)
+        hf_out_text(out, "  this transaction alone is impossible");
+    else
+        hf_out_format(out,
+                      "  these %" PRIu32 " transactions alone are impossible",
+                      w->n_order);
+    if (w->n_order > 1 && !w->minimal)
+        hf_out_text(out, "; perhaps fewer of them are");
+    else if (w->n_order > 1)
+        hf_out_text(out, ", and no fewer of them are");
+}
 
+/* What the proof is about, and how long it is. */
+static void put_head(const hf_history *h, const hf_witness *w, hf_out *out)
+{
+    const char *steps = w->n_steps == 1 ? "step" : "steps";
+    hf_txn_list txns;
+
+    if (hf_witness_has_core(w)) {
+        hf_core_print(w, out);
+        hf_out_format(out, ";\n  %sproved in %" PRIu32 " %s:\n",
+                      w->confirmed ? "confirmed by enumeration, " : "",
+                      w->n_steps, steps);
+        return;
+    }
+    txns = hf_witness_txns(h, w);
     hf_out_format(out,
                   "  no order of the versions explains this history: %zu "
                   "transactions, %" PRIu32 " %s\n",
-                  txns.n, w->n_steps, w->n_steps == 1 ? "step" : "steps");
+                  txns.n, w->n_steps, steps);
     hf_vec_release(&txns);
+}
+
+void hf_proof_print(hf_verify_session *session, const hf_history *h,
+                    hf_level level, const hf_witness *w, hf_out *out)
+{
+    uint32_t refuted, fact = HF_NONE;
+    hf_story s;
+
+    put_head(h, w, out);
     hf_story_init(&s, session, h, level, w);
     if (s.is_there) {
         refuted = hf_story_assume(&s, HF_NONE);

@@ -32,6 +32,36 @@ static bool is_known(const hf_proof_view *v, uint32_t literal)
            (literal % 2 ? HF_KNOWN_FALSE : HF_KNOWN_TRUE);
 }
 
+/* What is known anyway, but is derived in a step of the proof, has a reason
+ * that can be told: then it counts as open.  Such a step says one thing that
+ * is known to be true, and else what is known to be false.  None of those may
+ * become open later, so that what a reason rests on is derived before it. */
+static void find_told(hf_story *s, const bool *needed)
+{
+    const hf_proof_view *v = &s->view;
+    bool *used = HF_NEW_ZEROED(bool, (size_t)v->n_facts + 1);
+
+    for (uint32_t i = 0; i < s->w->n_steps; i++) {
+        uint32_t told = HF_NONE;
+        bool fits = needed[i] && s->w->steps[i].kind == HF_STEP_CYCLE;
+
+        for (size_t k = v->first[i]; k < v->first[i + 1] && fits; k++) {
+            uint32_t literal = v->literals[k];
+
+            if (is_known(v, literal) && (told == HF_NONE || told == literal))
+                told = literal;
+            else
+                fits = is_ruled_out(v, literal) && !is_known(v, literal);
+        }
+        if (!fits || told == HF_NONE || used[told / 2])
+            continue;
+        s->told[told / 2] = true;
+        for (size_t k = v->first[i]; k < v->first[i + 1]; k++)
+            used[v->literals[k] / 2] = true;
+    }
+    hf_free(used);
+}
+
 /* A clause that says nothing gets no literals and is never counted. */
 static void copy_clauses(hf_story *s, const bool *needed)
 {
@@ -46,9 +76,10 @@ static void copy_clauses(hf_story *s, const bool *needed)
         s->n_false[i] = silent ? HF_NONE : 0;
         for (size_t k = v->first[i]; k < v->first[i + 1] && !silent; k++) {
             uint32_t literal = v->literals[k];
+            bool told = s->told[literal / 2];
 
-            silent = is_known(v, literal);
-            if (!is_ruled_out(v, literal) && seen[literal] != i + 1)
+            silent = is_known(v, literal) && !told;
+            if ((told || !is_ruled_out(v, literal)) && seen[literal] != i + 1)
                 s->literals[n++] = literal;
             seen[literal] = i + 1;
         }
@@ -107,7 +138,9 @@ void hf_story_init(hf_story *s, hf_verify_session *session, const hf_history *h,
                              ((size_t)s->view.n_facts + 1) * sizeof(uint32_t));
     s->number = hf_arena_get(&s->arena,
                              ((size_t)s->view.n_facts + 1) * sizeof(uint32_t));
+    s->told = hf_arena_get(&s->arena, (size_t)s->view.n_facts + 1);
     needed = find_needed(w);
+    find_told(s, needed);
     copy_clauses(s, needed);
     hf_free(needed);
     index_literals(s);

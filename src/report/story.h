@@ -29,6 +29,7 @@ typedef struct hf_story {
     /* per literal: the steps that have it */
     size_t *occurs_first;
     uint32_t *occurs;
+    bool *told;       /* per fact: known, but the proof has a reason for it */
     int8_t *value;    /* per fact: 0 open, 1 true, -1 false */
     uint32_t *reason; /* per fact: the step, HF_NONE: assumed */
     hf_story_list trail;
@@ -52,6 +53,10 @@ void hf_story_undo(hf_story *s, size_t trail);
 
 /* Is what the edge says taken for granted, and not known? */
 bool hf_story_is_assumed(const hf_story *s, uint32_t edge);
+
+/* proof.c: "these 5 transactions alone are impossible; ..." of a witness with
+ * a core, without the end of the line. */
+void hf_core_print(const hf_witness *w, hf_out *out);
 
 /* proof.c: what it shows, which facts force each other, and how they end. */
 void hf_proof_print(hf_verify_session *session, const hf_history *h,

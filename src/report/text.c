@@ -59,7 +59,7 @@ hf_txn_list hf_witness_txns(const hf_history *h, const hf_witness *w)
         if (w->steps[i].kind == HF_STEP_SOURCES ||
             w->steps[i].kind == HF_STEP_HAPPENED)
             list_once(&list, met, hf_op_txn(h, w->steps[i].op));
-    for (uint32_t i = 0; w->kind == HF_WITNESS_CORE && i < w->n_order; i++)
+    for (uint32_t i = 0; hf_witness_has_core(w) && i < w->n_order; i++)
         list_once(&list, met, w->order[i]);
     hf_free(met);
     return list;
@@ -306,6 +306,13 @@ static void print_ops(const page *p, const hf_witness *w)
     hf_out_char(p->out, '\n');
 }
 
+static void print_core(const page *p, const hf_witness *w)
+{
+    hf_core_print(w, p->out);
+    hf_out_text(p->out,
+                w->confirmed ? ";\n  confirmed by enumeration:\n\n" : ":\n\n");
+}
+
 static void print_proof(const page *p, const hf_witness *w)
 {
     if (w->kind == HF_WITNESS_CYCLE && w->n_edges > 0)
@@ -313,8 +320,7 @@ static void print_proof(const page *p, const hf_witness *w)
     else if (w->kind == HF_WITNESS_OPERATIONS)
         print_ops(p, w);
     else if (w->kind == HF_WITNESS_CORE)
-        hf_out_text(p->out, "  no order of these transactions satisfies the "
-                            "level, even with all others gone:\n\n");
+        print_core(p, w);
     else if (w->kind == HF_WITNESS_PROOF)
         hf_proof_print(p->session, p->h, p->level, w, p->out);
     print_txns(p, w);
@@ -339,6 +345,11 @@ static const char *summary_of(const hf_finding *f)
 
     if (form)
         return form->summary;
+    /* a proof may be one cycle, and mixed levels have no cycles but those */
+    if (f->anomaly == HF_NO_ORDER && f->witness.mixed)
+        return "no order of the transactions satisfies their levels";
+    if (f->anomaly == HF_NO_ORDER && f->witness.kind == HF_WITNESS_PROOF)
+        return "no order of the transactions satisfies the level";
     if (f->alias && !hf_anomaly_find(alias, &anomaly, NULL))
         anomaly = f->anomaly;
     return hf_anomaly_get(anomaly)->summary;

@@ -17,6 +17,7 @@ typedef struct form {
     bool has_verdict, has_level, has_kind, has_anomaly, has_witness;
     bool mixed; /* says the result; the witness must say the same */
     hf_claim_part order, sources, edges, operations, transactions, steps;
+    hf_claim_part core;
 } form;
 
 typedef HF_VEC(uint32_t) id_list;
@@ -250,6 +251,20 @@ static void read_rests(form *f, hf_json_in *j)
     }
 }
 
+/* "enumeration", or null */
+static bool read_confirmed(form *f, hf_json_in *j)
+{
+    hf_str how;
+
+    if (hf_json_in_peek(j) == 'n')
+        return hf_json_in_null(j);
+    if (!hf_json_in_string(j, &how))
+        return false;
+    f->claim->witness.confirmed = true;
+    return hf_str_eq(how, HF_STR("enumeration")) ||
+           hf_json_in_fail(j, "expected \"enumeration\" or null");
+}
+
 static bool read_schema(hf_json_in *j)
 {
     uint64_t n;
@@ -271,7 +286,8 @@ static void read_field(form *f, hf_json_in *j, hf_str key, bool inner)
                  {"edges", &f->edges},
                  {"operations", &f->operations},
                  {"transactions", &f->transactions},
-                 {"steps", &f->steps}};
+                 {"steps", &f->steps},
+                 {"core", &f->core}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (hf_str_eq(key, hf_str_of(parts[i].name))) {
@@ -290,6 +306,10 @@ static void read_field(form *f, hf_json_in *j, hf_str key, bool inner)
         read_rests(f, j);
     else if (hf_str_eq(key, HF_STR("mixed")))
         (void)hf_json_in_bool(j, inner ? &f->claim->witness.mixed : &f->mixed);
+    else if (hf_str_eq(key, HF_STR("minimal")))
+        (void)hf_json_in_bool(j, &f->claim->witness.minimal);
+    else if (hf_str_eq(key, HF_STR("confirmed")))
+        (void)read_confirmed(f, j);
     else if (hf_str_eq(key, HF_STR("schema")))
         (void)read_schema(j);
     else if (!inner && hf_str_eq(key, HF_STR("witness")))
@@ -374,7 +394,10 @@ static hf_status read_parts(form *f)
         return st;
     case HF_WITNESS_PROOF:
         f->claim->witness.anomaly = HF_NO_ORDER;
-        return read_part(f, &f->steps, "steps", read_steps);
+        st = read_part(f, &f->steps, "steps", read_steps);
+        if (st == HF_OK && f->core.present)
+            st = read_part(f, &f->core, "core", read_order_part);
+        return st;
     case HF_WITNESS_CORE:
         return read_part(f, &f->transactions, "transactions", read_order_part);
     default:

@@ -75,15 +75,14 @@ static bool is_outside(const cutter *k, hf_value_id value)
     return k->writers[value] > n;
 }
 
-/* Does one that may have happened write the key? */
+/* Does one that is not kept write the key, of whatever outcome? */
 static bool is_shared(const cutter *k, hf_key_id key)
 {
     const hf_key_index *all = hf_writers_of_keys(k->v);
 
     for (uint32_t i = all ? all->first[key] : 0; all && i < all->first[key + 1];
          i++)
-        if (k->v->h->txn_outcome[all->at[i]] != HF_ABORTED &&
-            number_in_core(k->c, all->at[i]) == HF_NONE)
+        if (number_in_core(k->c, all->at[i]) == HF_NONE)
             return true;
     return false;
 }
@@ -228,7 +227,7 @@ static bool cut_list(cutter *k, uint32_t i, hf_core_read *r)
         if (hf_note_of(met, x) || k->writers[x] == 0)
             k->c->txns[i].broken = true;
         hf_note(met, x, 1);
-        if (inside && is_outside(k, x))
+        if (k->writers[x] > 1 && is_outside(k, x))
             keep = false;
         if (inside)
             items[n++] = x;
@@ -508,7 +507,7 @@ bool hf_verify_core(hf_verifier *v)
     if (!hf_core_build(v, c))
         return false;
     if (!hf_core_has_order(c))
-        return v->status == HF_OK;
+        return v->status == HF_OK && hf_verify_small(v);
     if (c->dropped_predicate)
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "the core has predicate operations or statements, "

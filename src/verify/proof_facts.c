@@ -97,6 +97,49 @@ bool hf_fact_is_refuted(const hf_proof *p, uint32_t literal)
                        : hf_chain_before(p->c, p->chains, b, a);
 }
 
+/* The one whose version of key t reads, if that is certain in every good
+ * world in which t happened; else HF_NONE. */
+static hf_txn_id source_of(const hf_proof *p, hf_txn_id t, hf_key_id key)
+{
+    hf_verifier *v = p->v;
+    hf_txn_id source;
+    hf_choice choice;
+
+    for (hf_op_id op = v->h->op_first[t];
+         hf_reads_matter_to(v, t) && op < v->h->op_first[t + 1]; op++)
+        if (v->h->op_key[op] == key &&
+            hf_choice_of(v, p->sources, t, op, &choice) &&
+            hf_choice_only(t, &choice, &source))
+            return source;
+    return HF_NONE;
+}
+
+/* Does `second` read, by way of some who need not have happened but did if it
+ * did, what `first` wrote?  Then its version comes after: from read-committed
+ * up there is no cycle of wr edges and one ww edge. */
+#define MOST_STEPS 1000
+
+static bool reads_through(const hf_proof *p, hf_txn_id first, hf_txn_id second,
+                          hf_key_id key)
+{
+    const hf_facts *f = &p->v->facts;
+
+    for (unsigned i = 0; i < MOST_STEPS && !p->c->happened[second]; i++) {
+        uint32_t a, b;
+
+        second = source_of(p, second, key);
+        if (second == HF_NONE || second == first)
+            return second == first;
+        a = hf_facts_slot(f, first, key);
+        b = hf_facts_slot(f, second, key);
+        if (hf_before_if_both(p->c, first, second, key) ||
+            (p->chains && p->chains->head[a] == p->chains->head[b] &&
+             p->chains->place[a] < p->chains->place[b]))
+            return true;
+    }
+    return false;
+}
+
 uint32_t hf_fact_before(hf_proof *p, uint32_t a, uint32_t b)
 {
     const hf_facts *f = &p->v->facts;
@@ -118,9 +161,11 @@ uint32_t hf_fact_before(hf_proof *p, uint32_t a, uint32_t b)
         learn(p, p->chains->place[a] < p->chains->place[b] ? literal
                                                            : literal ^ 1);
     if (hf_before_if_both(p->c, first, second, key) ||
+        reads_through(p, first, second, key) ||
         (apart && p->chains && p->chains->leads[a]))
         learn(p, literal);
     if (hf_before_if_both(p->c, second, first, key) ||
+        reads_through(p, second, first, key) ||
         (apart && p->chains && p->chains->leads[b]))
         learn(p, literal ^ 1);
     return literal;

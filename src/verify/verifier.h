@@ -115,5 +115,8 @@ bool hf_verify_cycle(hf_verifier *v);
 bool hf_verify_operations(hf_verifier *v);
 bool hf_verify_core(hf_verifier *v);
 bool hf_verify_proof(hf_verifier *v);
+bool hf_verify_part_proof(hf_verifier *v); /* that lists a core */
+/* What a core says about itself besides, if it is small: part.c. */
+bool hf_verify_small(hf_verifier *v);
 
 #endif

@@ -3,7 +3,8 @@
  * Looks at nothing but the raw history and the witness.  Which file checks
  * what: order.c serial and snapshot orders, commit.c commit orders, values.c
  * both the short way, cycle.c cycles, operations.c anomalies of a few
- * operations, core.c cores, proof.c proofs; rests.h what a witness may rest
+ * operations, core.c cores, proof.c proofs, part.c those that
+ * are about a core; rests.h what a witness may rest
  * on.  Conditions are match.c, version sets predicate.c and, for snapshots,
  * entries.h.
  */
@@ -184,7 +185,10 @@ static bool dispatch(hf_verifier *v)
     case HF_WITNESS_CORE:
         return hf_facts_build(v) && hf_verify_core(v);
     case HF_WITNESS_PROOF:
-        return hf_facts_build(v) && hf_verify_proof(v);
+        if (v->w->n_order == 0 && (v->w->minimal || v->w->confirmed))
+            return hf_refuse(v, "there is no core that could be minimal");
+        return hf_facts_build(v) && (v->w->n_order > 0 ? hf_verify_part_proof(v)
+                                                       : hf_verify_proof(v));
     default:
         return hf_refuse(v, "there is no witness");
     }

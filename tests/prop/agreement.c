@@ -30,11 +30,13 @@ const char *agreement_name(agreement a)
 
 /* ---- proofs -------------------------------------------------------------- */
 
-/* Reads a claim from JSON and has it verified. */
+/* Reads a claim from JSON and has it verified.  *ret (may be NULL):
+ * HF_ERR_UNSUPPORTED if verify says that it does not know. */
 static bool accepts(const hf_history *h, hf_str json, const hf_result *r,
-                    hf_witness_kind kind, hf_error *why)
+                    hf_witness_kind kind, hf_status *ret, hf_error *why)
 {
     hf_verification v = {0};
+    hf_status st = HF_OK;
     hf_arena arena;
     hf_claim claim;
     bool accepted = false;
@@ -44,13 +46,15 @@ static bool accepts(const hf_history *h, hf_str json, const hf_result *r,
         if (claim.verdict != r->verdict || claim.level != r->level ||
             claim.witness.kind != kind)
             (void)hf_fail(why, HF_ERR_INPUT, "verdict, level or kind changed");
-        else if (hf_verify_claim(h, &claim, NULL, &v, why) == HF_OK) {
+        else if ((st = hf_verify_claim(h, &claim, NULL, &v, why)) == HF_OK) {
             accepted = v.accepted;
             if (!accepted)
                 (void)hf_fail(why, HF_ERR_INPUT, "%s", v.reason);
         }
     }
     hf_arena_release(&arena);
+    if (ret)
+        *ret = st;
     return accepted;
 }
 
@@ -64,7 +68,7 @@ static bool accepts_finding(const hf_history *h, const hf_result *r,
     hf_out_init_memory(&out);
     hf_json_init(&j, &out);
     hf_witness_write(h, r->level, r->verdict, &f->witness, &j);
-    accepted = accepts(h, hf_out_view(&out), r, f->witness.kind, why);
+    accepted = accepts(h, hf_out_view(&out), r, f->witness.kind, NULL, why);
     if (accepted && f->witness.kind != HF_WITNESS_CORE &&
         f->witness.anomaly != f->anomaly)
         accepted = hf_fail(why, HF_ERR_INPUT,
@@ -90,7 +94,8 @@ static agreement check_proofs(const hf_history *h, const hf_result *r,
         (void)hf_fail(why, HF_ERR_INPUT, "invalid without a finding");
         return DISAGREE_STRAY;
     }
-    if (r->verdict != HF_UNKNOWN && !accepts(h, json, r, r->witness.kind, why))
+    if (r->verdict != HF_UNKNOWN &&
+        !accepts(h, json, r, r->witness.kind, NULL, why))
         return DISAGREE_WITNESS;
     for (uint32_t i = 0; i < r->n_findings; i++) {
         if (accepts_finding(h, r, &r->findings[i], &reason))
@@ -215,10 +220,12 @@ static agreement check_verdicts(const hf_history *h, const agreement_case *c,
     return is_determined(h, true) && !c->mixed ? DISAGREE_UNKNOWN : AGREE;
 }
 
-/* The same for the reference. */
+/* The same for the reference, whose cores may hold conditions that nobody can
+ * judge. */
 static agreement check_reference(const hf_history *h, const hf_result *r,
                                  hf_error *why)
 {
+    hf_status st = HF_OK;
     agreement a;
     hf_out out;
     hf_json j;
@@ -226,7 +233,10 @@ static agreement check_reference(const hf_history *h, const hf_result *r,
     hf_out_init_memory(&out);
     hf_json_init(&j, &out);
     hf_result_write(h, r, &j);
-    a = check_proofs(h, r, hf_out_view(&out), why);
+    if (r->verdict != HF_UNKNOWN)
+        (void)accepts(h, hf_out_view(&out), r, r->witness.kind, &st, why);
+    a = st == HF_ERR_UNSUPPORTED ? AGREE
+                                 : check_proofs(h, r, hf_out_view(&out), why);
     hf_out_release(&out);
     return a == AGREE ? AGREE : DISAGREE_PROOF;
 }

@@ -192,8 +192,7 @@ static void operations_and_core_in_words(void **state)
     text_is(h, r,
             "invalid at read-uncommitted\n"
             "\n"
-            "  no order of these transactions satisfies the level, even with "
-            "all others gone:\n"
+            "  this transaction alone is impossible:\n"
             "\n"
             "  T1 (line 1): read x = 77\n");
     hf_result_free(r);
@@ -397,7 +396,8 @@ static void other_witnesses_in_json(void **state)
     printed(&out,
             "[{\"type\":\"witness\",\"schema\":1,\"verdict\":\"invalid\","
             "\"level\":\"read-committed\",\"kind\":\"core\","
-            "\"transactions\":[0]},"
+            "\"transactions\":[0],\"minimal\":false,"
+            "\"confirmed\":null},"
             "{\"type\":\"witness\",\"schema\":1,\"verdict\":\"valid\","
             "\"level\":\"read-committed\",\"kind\":\"snapshot\",\"order\":"
             "[[0,\"start\"],[0,\"commit\"]],\"sources\":[]},null]");

@@ -597,6 +597,88 @@ static void hostile_texts_do_no_harm(void **state)
     hf_history_free(h);
 }
 
+/* ---- cores --------------------------------------------------------------- */
+
+/* T4 reads x after T3 did, and T6 after T5, the other way around; T7 and T8
+ * are not needed. */
+static const char surrounded[] = "{\"ops\":[[\"w\",\"x\",1]]}\n"
+                                 "{\"ops\":[[\"w\",\"x\",2]]}\n"
+                                 "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"y\",1]]}\n"
+                                 "{\"ops\":[[\"r\",\"y\",1],[\"r\",\"x\",2]]}\n"
+                                 "{\"ops\":[[\"r\",\"x\",2],[\"w\",\"z\",1]]}\n"
+                                 "{\"ops\":[[\"r\",\"z\",1],[\"r\",\"x\",1]]}\n"
+                                 "{\"ops\":[[\"r\",\"x\",2],[\"w\",\"k\",1]]}\n"
+                                 "{\"ops\":[[\"w\",\"x\",3]]}\n";
+
+#define BOTH_WAYS                                                              \
+    PROOF(CASE(EDGE("rw", 3, 0, "x", 5, 0) AND EDGE("wr", 0, 2, "x", 0, 2)     \
+                   AND EDGE("wr", 2, 3, "y", 3, 4))                            \
+              AND CASE(EDGE("rw", 5, 1, "x", 9, 1) AND EDGE(                   \
+                  "wr", 1, 4, "x", 1, 6) AND EDGE("wr", 4, 5, "z", 7, 8))      \
+                  AND RESOLVE("0,1"))
+#define CORE(txns, more) "\"core\":[" txns "]," more BOTH_WAYS
+#define MINIMAL "\"minimal\":true,"
+#define CONFIRMED "\"confirmed\":\"enumeration\","
+
+static void proofs_may_be_about_a_core(void **state)
+{
+    static const char *const right[] = {
+        CORE("0,1,2,3,4,5", ""),
+        CORE("0,1,2,3,4,5", MINIMAL CONFIRMED),
+        CORE("3,5,1,0,2,4", MINIMAL "\"confirmed\":null,"),
+        CORE("0,1,2,3,4,5,6", CONFIRMED),
+        CORE("7,6,5,4,3,2,1,0", ""),
+        CORE("", ""), /* none */
+    };
+    static const char *const wrong[] = {
+        CORE("0,1,2,3,4", ""),
+        CORE("1,2,3,4,5,6,7", ""),
+        CORE("0,1,2,3,4,5,5", ""),
+        CORE("0,1,2,3,4,5,6", MINIMAL),
+        CORE("0,1,2,3,4,5,7", MINIMAL CONFIRMED),
+        MINIMAL BOTH_WAYS,
+        CONFIRMED BOTH_WAYS,
+    };
+    hf_history *h = history(surrounded);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
+        if (ask_invalid(h, "SER", right[i]) != ACCEPTED)
+            fail_msg("refused: %s", right[i]);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (ask_invalid(h, "SER", wrong[i]) != REFUSED)
+            fail_msg("not refused: %s", wrong[i]);
+    assert_int_equal(ask_invalid(h, "SER", CORE("0,1,2,8", "")), BAD);
+    assert_int_equal(
+        ask_invalid(h, "SER", CORE("0,1,2,3,4,5", "\"confirmed\":\"so\",")),
+        BAD);
+    hf_history_free(h);
+}
+
+/* What the proof leaves unsaid is known by the whole only: T4 read the list
+ * that says in which order T1 and T2 appended. */
+static void a_core_has_all_it_rests_on(void **state)
+{
+#define LIST_PROOF                                                             \
+    PROOF(CASE(EDGE("ww", 0, 1, "x", 0, 2) AND EDGE("wr", 1, 2, "y", 3, 4)     \
+                   AND EDGE("rw", 2, 0, "z", 5, 1)))
+    static const char lists[] =
+        "{\"ops\":[[\"append\",\"x\",1],[\"w\",\"z\",1]]}\n"
+        "{\"ops\":[[\"append\",\"x\",2],[\"w\",\"y\",2]]}\n"
+        "{\"ops\":[[\"r\",\"y\",2],[\"r\",\"z\",null]]}\n"
+        "{\"ops\":[[\"r\",\"x\",[1,2]]]}\n";
+    hf_history *h = history(lists);
+
+    (void)state;
+    assert_int_equal(ask_invalid(h, "SER", LIST_PROOF), ACCEPTED);
+    assert_int_equal(
+        ask_invalid(h, "SER", "\"core\":[0,1,2,3]," MINIMAL LIST_PROOF),
+        ACCEPTED);
+    assert_int_equal(ask_invalid(h, "SER", "\"core\":[0,1,2]," LIST_PROOF),
+                     REFUSED);
+    hf_history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -618,6 +700,8 @@ int main(void)
         cmocka_unit_test(proofs_survive_being_written),
         cmocka_unit_test(numbers_must_be_in_range),
         cmocka_unit_test(hostile_texts_do_no_harm),
+        cmocka_unit_test(proofs_may_be_about_a_core),
+        cmocka_unit_test(a_core_has_all_it_rests_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

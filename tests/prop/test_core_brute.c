@@ -1,0 +1,381 @@
+/* test_core_brute.c: refutations shrunk to a core, against the reference.
+ *
+ *     test_core_brute [HISTORIES [SEED [store]]]
+ *
+ * On random tiny histories (half of them with duplicate values and unknown
+ * outcomes, some with mixed levels), at every level:
+ *   - a part of a history (history/part.h) is valid or invalid as the
+ *     reference says of the same history cut by restrict.h;
+ *   - where engine polygraph says invalid by a proof, that is about a core;
+ *     the core by itself is invalid, as the reference says, and if it is
+ *     minimal it is valid without any one of them;
+ *   - verify accepts it, written as JSON and read back, and the same proof
+ *     without its core; it refuses a core that lacks one, and one that is said
+ *     to be minimal and has one too many.
+ * On histories of the embedded store of 20 to 120 transactions with bugs or a
+ * level that is too weak, without certificates: the same, the engine being
+ * asked instead of the reference.
+ *
+ * One history in 40 is of the store; with `store` all are.  Nearly all cores
+ * must be minimal.  A failure is printed with the arguments
+ * that repeat it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "check/brute.h"
+#include "check/check.h"
+#include "history/part.h"
+#include "proved.h"
+#include "random_history.h"
+#include "restrict.h"
+
+#define MAX_SHOWN 5
+#define STORE_EVERY 40 /* tiny histories, one of the store */
+#define SECONDS_EACH 4 /* of one check, which some reach */
+#define LONG_RUN 2000  /* everything must have been seen */
+
+typedef struct run {
+    const hf_engine *engine, *reference;
+    uint64_t seed;
+    hf_level level;
+    bool mixed;
+    long parts[2]; /* compared: valid, invalid */
+    long cores[2]; /* tiny, of the store */
+    long minimal[2], confirmed[2], no_core, txns[2];
+    long refused; /* tampered ones */
+    long largest, failed;
+    int shown;
+} run;
+
+static void complain(run *r, const char *what, const char *more)
+{
+    r->failed++;
+    if (r->shown++ >= MAX_SHOWN)
+        return;
+    printf("test_core_brute 1 %" PRIu64 ": %s%s: %s%s%s\n", r->seed,
+           hf_level_get(r->level)->name, r->mixed ? ", mixed" : "", what,
+           more ? ": " : "", more ? more : "");
+    (void)fflush(stdout);
+}
+
+/* ---- verdicts ------------------------------------------------------------ */
+
+static hf_verdict ask(const run *r, const hf_engine *engine,
+                      const hf_history *h)
+{
+    hf_check_options options = {.mixed = r->mixed};
+    hf_budget budget = {.seconds = SECONDS_EACH};
+    hf_result *result = NULL;
+    hf_verdict verdict = HF_VERDICT_COUNT;
+
+    hf_budget_start(&budget);
+    if (engine->check(h, r->level, &options, &budget, &result, NULL) == HF_OK)
+        verdict = result->verdict;
+    hf_result_free(result);
+    return verdict;
+}
+
+/* What the reference says of the history cut by the other code; COUNT: it is
+ * not cut. */
+static hf_verdict ask_restricted(const run *r, const tiny_history *t,
+                                 unsigned keep)
+{
+    hf_verdict verdict;
+    tiny_history cut;
+    hf_error err;
+    hf_history *h;
+
+    if (!restrict_history(t, keep, &cut))
+        return HF_VERDICT_COUNT;
+    h = tiny_build(&cut, &err);
+    if (!h)
+        return HF_VERDICT_COUNT;
+    verdict = ask(r, r->reference, h);
+    tiny_free(h);
+    return verdict;
+}
+
+static hf_verdict ask_part(const run *r, const hf_parts *parts,
+                           const hf_engine *engine, const hf_txn_id *txns,
+                           uint32_t n)
+{
+    hf_verdict verdict;
+    hf_part part;
+
+    hf_part_cut(parts, txns, n, &part);
+    verdict = ask(r, engine, part.h);
+    hf_part_release(&part);
+    return verdict;
+}
+
+static bool is_core(const run *r, const hf_history *h, const hf_txn_id *txns,
+                    uint32_t n)
+{
+    return r->mixed ? hf_brute_is_mixed_core(h, txns, n, r->level, NULL)
+                    : hf_brute_is_core(h, txns, n, r->level, NULL);
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
+/* The reference cuts by code of its own.  A read behind an own write it drops
+ * where restrict.h keeps it, so of that only one direction counts. */
+static void compare_part(run *r, const tiny_history *t, const hf_parts *parts,
+                         unsigned keep)
+{
+    hf_txn_id txns[TINY_TXNS];
+    hf_verdict by_part, by_restrict = ask_restricted(r, t, keep);
+    uint32_t n = 0;
+    bool core;
+
+    for (int i = 0; i < t->n_txns; i++)
+        if (keep >> i & 1u)
+            txns[n++] = (hf_txn_id)i;
+    by_part = ask_part(r, parts, r->reference, txns, n);
+    core = is_core(r, parts->whole, txns, n);
+    if (by_part == HF_UNKNOWN)
+        return;
+    r->parts[by_part == HF_INVALID]++;
+    if (core != (by_part == HF_INVALID))
+        complain(r, "a part is not what the reference cuts out",
+                 hf_verdict_name(by_part));
+    if (by_part == HF_INVALID && by_restrict == HF_VALID)
+        complain(r, "a part demands more than it should", NULL);
+}
+
+/* ---- cores --------------------------------------------------------------- */
+
+/* Without transaction i. */
+static uint32_t without(const hf_witness *w, uint32_t i, hf_txn_id *ret)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < w->n_order; k++)
+        if (k != i)
+            ret[n++] = w->order[k];
+    return n;
+}
+
+/* By the reference's own code, if there are few; else by the engine. */
+static hf_verdict ask_about(const run *r, bool few, const hf_parts *parts,
+                            const hf_txn_id *txns, uint32_t n)
+{
+    if (!few)
+        return ask_part(r, parts, r->engine, txns, n);
+    return is_core(r, parts->whole, txns, n) ? HF_INVALID : HF_VALID;
+}
+
+static void check_core(run *r, bool few, const hf_parts *parts,
+                       const hf_witness *w)
+{
+    hf_txn_id *rest = HF_NEW_ARRAY(hf_txn_id, (size_t)w->n_order + 1);
+
+    if (ask_about(r, few, parts, w->order, w->n_order) != HF_INVALID)
+        complain(r, "the core is not invalid", NULL);
+    for (uint32_t i = 0; w->minimal && i < w->n_order; i++)
+        if (ask_about(r, few, parts, rest, without(w, i, rest)) != HF_VALID)
+            complain(r, "the core is not minimal", NULL);
+    hf_free(rest);
+}
+
+/* A core that lacks one of those it needs, or has one too many. */
+static void tamper(run *r, const hf_history *h, const hf_result *result)
+{
+    hf_witness w = result->witness;
+    hf_txn_id *txns = HF_NEW_ARRAY(hf_txn_id, (size_t)w.n_order + 2);
+    hf_txn_id stranger = 0;
+    hf_error why;
+
+    w.order = txns;
+    for (uint32_t i = 0; w.minimal && i < result->witness.n_order; i++) {
+        w.n_order = without(&result->witness, i, txns);
+        if (w.n_order > 0 && is_proved(NULL, h, result, &w, &why))
+            complain(r, "verify accepts a core that lacks one", NULL);
+        r->refused++;
+    }
+    w = result->witness;
+    memcpy(txns, w.order, w.n_order * sizeof(*txns));
+    w.order = txns;
+    for (uint32_t i = 0; i < w.n_order && txns[i] == stranger; i++)
+        stranger++;
+    txns[w.n_order++] = stranger;
+    if (w.minimal && w.n_order <= 8 && stranger < h->n_txns) {
+        if (is_proved(NULL, h, result, &w, &why))
+            complain(r, "verify accepts a core with one too many", NULL);
+        r->refused++;
+    }
+    hf_free(txns);
+}
+
+static void judge(run *r, const tiny_history *t, const hf_history *h,
+                  const hf_parts *parts)
+{
+    hf_check_options options = {.mixed = r->mixed};
+    hf_budget budget = {.seconds = SECONDS_EACH};
+    hf_result *result = NULL;
+    hf_witness *w;
+    int of_store = t == NULL;
+    hf_error why;
+
+    hf_budget_start(&budget);
+    if (hf_engine_ask(r->engine, h, r->level, &options, &budget, &result,
+                      &why) != HF_OK) {
+        complain(r, "error", why.text);
+        return;
+    }
+    w = &result->witness;
+    if (w->kind == HF_WITNESS_PROOF && w->n_order == 0)
+        r->no_core++;
+    if (w->kind == HF_WITNESS_PROOF && w->n_order > 0) {
+        hf_witness whole = *w;
+
+        r->cores[of_store]++;
+        r->minimal[of_store] += w->minimal;
+        r->confirmed[of_store] += w->confirmed;
+        r->txns[of_store] += w->n_order;
+        r->largest = w->n_order > r->largest ? w->n_order : r->largest;
+        if (!is_proved(NULL, h, result, w, &why))
+            complain(r, "verify refuses", why.text);
+        whole.n_order = 0;
+        whole.minimal = whole.confirmed = false;
+        if (!is_proved(NULL, h, result, &whole, &why))
+            complain(r, "verify refuses the proof without its core", why.text);
+        check_core(r, w->n_order <= 8, parts, w);
+        tamper(r, h, result);
+    }
+    hf_result_free(result);
+}
+
+/* ---- histories ----------------------------------------------------------- */
+
+static void try_tiny(run *r)
+{
+    tiny_history t;
+    hf_parts parts;
+    hf_history *h;
+    hf_error err;
+    hf_rng rng;
+
+    hf_rng_seed(&rng, r->seed);
+    t = random_history_of(r->seed % 2 ? &random_choices : &random_items, &rng);
+    r->mixed = r->seed % 5 == 0;
+    if (r->mixed)
+        random_levels(&t, &rng);
+    h = tiny_build(&t, &err);
+    if (!h || !hf_parts_init(&parts, h)) {
+        r->level = HF_SERIALIZABLE;
+        complain(r, "not built", h ? "predicates" : err.text);
+        return;
+    }
+    for (int i = 0; i < HF_LEVEL_COUNT; i++) {
+        r->level = (hf_level)i;
+        compare_part(r, &t, &parts, hf_rng_below(&rng, 1u << t.n_txns));
+        judge(r, &t, h, &parts);
+    }
+    hf_parts_release(&parts);
+    tiny_free(h);
+}
+
+static void store_options(hf_generate_options *o, uint64_t seed, hf_rng *rng)
+{
+    static const hf_level levels[] = {HF_READ_COMMITTED, HF_SNAPSHOT_ISOLATION,
+                                      HF_CAUSAL, HF_PARALLEL_SNAPSHOT_ISOLATION,
+                                      HF_READ_ATOMIC};
+    hf_workload workload =
+        seed % 3 == 2 ? HF_WORKLOAD_APPEND : HF_WORKLOAD_REGISTER;
+
+    hf_generate_defaults(o, workload, HF_BUG_NONE);
+    o->seed = seed;
+    o->transactions = 20 + (uint64_t)hf_rng_below(rng, 100);
+    o->keys = 4 + hf_rng_below(rng, 20);
+    o->sessions = 2 + hf_rng_below(rng, 8);
+    o->min_ops = 2;
+    o->max_ops = 2 + hf_rng_below(rng, 4);
+    o->level = levels[hf_rng_below(rng, 5)];
+    o->read_percent = 30 + 10 * hf_rng_below(rng, 4);
+    o->write_percent = 100 - o->read_percent;
+    o->rmw_percent = 0;
+    if (hf_rng_chance(rng, 40)) {
+        o->rmw_percent = o->write_percent / 2;
+        o->write_percent -= o->rmw_percent;
+    }
+    o->certificate = false;
+    o->times = hf_rng_chance(rng, 50);
+    o->unknown_percent = hf_rng_chance(rng, 30) ? 10 : 0;
+    o->abort_percent = hf_rng_chance(rng, 30) ? 10 : 0;
+    if (workload == HF_WORKLOAD_REGISTER && hf_rng_chance(rng, 30))
+        o->unique_values = false;
+}
+
+static void try_store(run *r)
+{
+    static const hf_level levels[] = {
+        HF_SERIALIZABLE,       HF_STRONG_SESSION_SERIALIZABLE,
+        HF_SNAPSHOT_ISOLATION, HF_PREFIX,
+        HF_CONSISTENT_VIEW,    HF_CAUSAL};
+    hf_generate_options o;
+    hf_parts parts;
+    hf_history *h;
+    hf_rng rng;
+
+    hf_rng_seed(&rng, r->seed);
+    store_options(&o, r->seed, &rng);
+    h = store_history(&o);
+    r->mixed = false;
+    if (!hf_parts_init(&parts, h))
+        abort();
+    for (int i = 0; i < 6; i++) {
+        r->level = levels[i];
+        judge(r, NULL, h, &parts);
+    }
+    hf_parts_release(&parts);
+    hf_history_free(h);
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static void summarize(run *r, long runs)
+{
+    static const char *const names[] = {"tiny histories", "the store"};
+
+    printf("%ld parts valid, %ld invalid, judged alike\n", r->parts[0],
+           r->parts[1]);
+    for (int i = 0; i < 2; i++)
+        printf("%s: %ld cores, %ld minimal, %ld confirmed, %.1f transactions\n",
+               names[i], r->cores[i], r->minimal[i], r->confirmed[i],
+               r->cores[i] ? (double)r->txns[i] / (double)r->cores[i] : 0.0);
+    printf("%ld proofs without a core; the largest core has %ld; %ld tampered "
+           "ones asked\n",
+           r->no_core, r->largest, r->refused);
+    for (int i = 0; i < 2 && runs >= LONG_RUN; i++)
+        if (r->cores[i] < 10 || 100 * r->minimal[i] < 95 * r->cores[i]) {
+            printf("too few of them\n");
+            r->failed++;
+        }
+}
+
+int main(int argc, char **argv)
+{
+    long runs = argc > 1 ? strtol(argv[1], NULL, 10) : LONG_RUN;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    bool store = argc > 3 && strcmp(argv[3], "store") == 0;
+    run *r = HF_NEW(run);
+    bool failed;
+
+    r->engine = hf_engine_find(HF_STR("polygraph"));
+    r->reference = hf_engine_find(HF_STR("brute"));
+    for (long i = 0; i < runs; i++) {
+        r->seed = seed + (uint64_t)i;
+        if (!store)
+            try_tiny(r);
+        if (store || r->seed % STORE_EVERY == 0)
+            try_store(r);
+    }
+    summarize(r, store ? 0 : runs);
+    failed = r->failed > 0;
+    printf("%s\n", failed ? "FAILED" : "ok");
+    hf_free(r);
+    return failed;
+}
