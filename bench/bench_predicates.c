@@ -1,6 +1,6 @@
 /* bench_predicates.c: what predicates cost, as ratios in one run.
  *
- *   bench_predicates [--large | --levels]
+ *   bench_predicates [--large | --levels [ROWS]]
  *
  *   wall       the predicate mix of Emme's evaluation (100 keys, 5 operations a
  *              transaction, half of them over conditions; 2,500 committed
@@ -53,6 +53,7 @@
 
 #define ROUNDS 5
 #define NOISE 1.15
+#define LEVEL_ROWS 10000
 
 static char directory[] = "/tmp/hf-bench-XXXXXX";
 static int missed;
@@ -468,12 +469,12 @@ static void ask_level(const hf_engine *engine, const hf_history *h,
     hf_result_free(r);
 }
 
-static void bench_levels(const hf_engine *engine)
+static void bench_levels(const hf_engine *engine, uint32_t n)
 {
     for (unsigned where = 0; where < PLACES; where++) {
-        hf_history *h = all_levels_history(10000, (place)where);
+        hf_history *h = all_levels_history(n, (place)where);
 
-        printf("levels: 10000 ranges, 10000 rows, %s\n", place_names[where]);
+        printf("levels: %u ranges, %u rows, %s\n", n, n, place_names[where]);
         for (int level = 0; level < HF_LEVEL_COUNT; level++) {
             pid_t child;
 
@@ -571,17 +572,19 @@ static const hf_engine *find(const char *name)
 int main(int argc, char **argv)
 {
     bool large = argc == 2 && strcmp(argv[1], "--large") == 0;
-    bool levels = argc == 2 && strcmp(argv[1], "--levels") == 0;
+    bool levels = argc >= 2 && strcmp(argv[1], "--levels") == 0;
+    unsigned long n = argc == 3 ? strtoul(argv[2], NULL, 10) : LEVEL_ROWS;
     const hf_engine *certificate = find("certificate"),
                     *replay = find("replay");
 
-    if (argc > 1 && !large && !levels) {
-        fprintf(stderr, "usage: bench_predicates [--large | --levels]\n");
+    if (argc > 1 && !large && (!levels || argc > 3 || n < 100 || n > 1000000)) {
+        fprintf(stderr,
+                "usage: bench_predicates [--large | --levels [ROWS]]\n");
         return 2;
     }
     if (levels) {
         if (certificate)
-            bench_levels(certificate);
+            bench_levels(certificate, (uint32_t)n);
         return missed > 0;
     }
     if (!mkdtemp(directory))
@@ -590,7 +593,7 @@ int main(int argc, char **argv)
         bench_wall(certificate);
         bench_doubling(certificate, large ? MOST_SIZES : 4);
         bench_ranges(certificate);
-        bench_levels(certificate);
+        bench_levels(certificate, LEVEL_ROWS);
     }
     if (replay) {
         bench_replay_load(replay);

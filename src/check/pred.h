@@ -18,9 +18,13 @@
  *   pred_chains.c      ... in chains of changes; many ranges share a tree
  *   pred_totals.c      aggregates over snapshots by time
  *   pred_sums.c        ... of ranges that share a tree
+ *   pred_reads.c       ... what repeatable read wants to know of aggregates
  *   pred_edges.c       the edges, for the walk
  *   pred_cut.c         the edges inside one component, by name
+ *   pred_needed.c      ... which of them, in a large one
  *   pred_weak.c        conditions of the weak levels
+ *   pred_visible.c     ... of snapshots by time
+ *   pred_sight.c       ... what these looked at and read from
  *   pred_times.c       ... proved by commit times
  *   pred_build.c       puts these together
  *
@@ -34,10 +38,8 @@
  * operation with a version set its length times log M_c, one with a snapshot
  * by time log M_c and its result (times a few for each own write).  Where the
  * conditions are ranges and the snapshots times, the sum of M_c is never paid
- * if (P + V) * log V is less.  Nothing
- * costs P * V; P * K is paid where the version sets are listed, given by
- * transaction ids, or at a level that needs each entry by itself (repeatable
- * read and the axiomatic ones).
+ * if (P + V) * log V is less, at no level.  Nothing costs P * V; P * K is paid
+ * where the version sets are listed or given by transaction ids.
  */
 #ifndef HF_PRED_H
 #define HF_PRED_H
@@ -72,7 +74,8 @@ typedef struct hf_pred_column {
 /* The versions of all keys of one table. */
 typedef struct hf_pred_table {
     hf_string_id name;
-    uint32_t n;    /* versions */
+    uint32_t n; /* versions */
+    uint32_t n_keys;
     uint32_t *ver; /* ascending */
     bool regular;  /* commit times are known and ascend in version order */
     bool has_open; /* some key has no known order */
@@ -144,9 +147,18 @@ typedef struct hf_pred_event {
  * those from `behind` on depend on it. */
 typedef struct hf_pred_joint {
     hf_txn_id txn;
-    uint32_t chain;
+    uint32_t chain : 31;
+    uint32_t apart : 1;     /* what it depends on is in hf_pred.aparts */
     uint32_t until, behind; /* places in hf_pred.event */
 } hf_pred_joint;
+
+/* The same without some of the events: those before `until` that are not
+ * among n places from hf_pred.outs[first] on, which ascend. */
+typedef struct hf_pred_apart {
+    hf_txn_id txn;
+    uint32_t begin, until;
+    uint32_t first, n;
+} hf_pred_apart;
 
 /* ---- operations ---------------------------------------------------------- */
 
@@ -209,7 +221,6 @@ typedef struct hf_pred {
     uint8_t *uncertain;  /* per key: somebody may have written it */
     bool any_uncertain;
     bool certain_only; /* leave out what such keys say */
-    bool chains;       /* the level can do with chains */
     HF_VEC(hf_pred_table) tables;
     hf_map by_name; /* of a table: its place */
     uint32_t *table_of_key;
@@ -229,6 +240,8 @@ typedef struct hf_pred {
     uint32_t *op_first;     /* per transaction, into ops; n_txns + 1 */
     HF_VEC(hf_more_edge) edges;
     HF_VEC(hf_pred_joint) joints;
+    HF_VEC(hf_pred_apart) aparts;
+    HF_VEC(uint32_t) outs;
     /* all edges, for the walk: into node v are from[first[v]] .. */
     uint32_t n_nodes; /* of chains */
     uint32_t *first;
@@ -399,6 +412,9 @@ uint32_t hf_pred_version_at(const hf_pred *p, const hf_pred_op *o,
                             hf_key_id key);
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o);
 
+/* pred_reads.c: before hf_pred_link() is done. */
+void hf_pred_link_reads(hf_pred *p);
+
 /* pred_edges.c */
 void hf_pred_add_edge(hf_pred *p, uint32_t from, uint32_t to,
                       hf_edge_kind kind);
@@ -415,9 +431,35 @@ void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
                  const uint32_t *in, uint32_t wanted, const uint32_t *local,
                  unsigned mask, hf_labelled *graph);
 
+/* pred_needed.c: per transaction, whether its operations are needed to show a
+ * cycle of the component, if there is one; NULL: all are.  The caller frees
+ * it. */
+uint8_t *hf_pred_needed(hf_pred *p, const hf_txn_id *txns, uint32_t n,
+                        const uint32_t *in, uint32_t wanted, unsigned mask);
+
 /* pred_weak.c */
 void hf_pred_report_weak(hf_graph_report *r, const hf_walk *walk);
 
+/* pred_visible.c: the same; false: not all that it needs is known. */
+bool hf_pred_report_timed(hf_graph_report *r, const hf_walk *walk);
+/* pred_sight.c */
+/* For those who follow what is visible themselves.  `reach`: per transaction,
+ * a bound on the commit ranks + 1 of all that they will find before it. */
+typedef struct hf_pred_sight hf_pred_sight;
+typedef void (*hf_pred_source_work)(void *user, hf_txn_id from);
+hf_pred_sight *hf_pred_sight_new(hf_pred *p, const uint32_t *reach);
+void hf_pred_sight_free(hf_pred_sight *s);
+/* Does a version of t2 contradict what t3 looked at, if t2 is visible? */
+bool hf_pred_sight_misses(hf_pred_sight *s, hf_txn_id t3, hf_txn_id t2);
+/* Whom t reads from, as far as they, or what is before them, have a commit
+ * rank from `limit` on; some of them several times. */
+void hf_pred_sight_sources(hf_pred_sight *s, hf_txn_id t, uint32_t limit,
+                           hf_pred_source_work work, void *user);
+/* All operations are by time, and all versions have times that ascend. */
+bool hf_pred_is_timed(const hf_pred *p);
+
+/* Every key in one order, and that of commits. */
+bool hf_pred_is_regular(const hf_graph *g);
 /* pred_times.c: an order of all that happened in which everybody saw what was
  * committed by a time of its own; NULL: there is none, or none is known. */
 uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n);

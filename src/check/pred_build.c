@@ -93,13 +93,6 @@ static void look_at_all(hf_pred *p)
     }
 }
 
-/* Levels that treat ww like wr and rw like prw. */
-static bool can_chain(const hf_level_info *level)
-{
-    return level->shape == HF_SHAPE_W || level->shape == HF_SHAPE_SINGLE ||
-           level->shape == HF_SHAPE_SNAPSHOT || level->shape == HF_SHAPE_SERIAL;
-}
-
 static hf_pred *make(hf_graph *g, bool certain_only)
 {
     hf_pred *p = HF_NEW(hf_pred);
@@ -111,7 +104,6 @@ static hf_pred *make(hf_graph *g, bool certain_only)
     p->certain_only = certain_only;
     memcpy(p->undecided_before, g->undecided, sizeof(g->undecided));
     p->everywhere_before = g->undecided_everywhere;
-    p->chains = can_chain(g->level);
     p->cache = g->options.cache ? g->options.cache
                                 : hf_sql_cache_new(g->options.dialect);
     find_uncertain(p);
@@ -183,6 +175,8 @@ void hf_pred_free(hf_pred *p)
     hf_vec_release(&p->ops);
     hf_vec_release(&p->edges);
     hf_vec_release(&p->joints);
+    hf_vec_release(&p->aparts);
+    hf_vec_release(&p->outs);
     hf_vec_release(&p->seen);
     hf_vec_release(&p->conflicts);
     hf_vec_release(&p->renewed);

@@ -32,14 +32,18 @@
  *
  * (Where such a writer is T, what is left of the path still leads on from T or
  * up to it.)  Each path has one edge from T or to T of the kind that the new
- * one would be, or of an item, and else ww; so for the levels that treat pwr
- * like wr, prw like rw and a ww before a wr or behind a rw as nothing more (all
- * that have chains, see hf_pred.chains), a cycle with the new edge is one
- * without it.  In snapshot isolation ww and wr lead from a commit to a start,
- * rw from a start to a commit: start(T) -rw-> commit(W) -ww-> start(V),
- * commit(V). If T did not return what it should have, the first and the third
- * path are not there, but then the result is wrong, which no level allows. What
- * is shown is found again without chains (pred_cut.c).
+ * one would be, or of an item, and else ww; so for walks that treat pwr
+ * like wr, prw like rw and a ww before a wr or behind a rw as nothing more, a
+ * cycle with the new edge is one without it.  That is so of all walks but that
+ * of repeatable read, which has rw and not prw: it takes the first two cases
+ * only (pred_reads.c).  The conditions on what a transaction has seen, where ww
+ * is no way, are asked about exactly (pred_visible.c).  In snapshot isolation
+ * ww and wr lead from a commit to a start, rw from a start to a commit:
+ * start(T) -rw-> commit(W) -ww-> start(V), commit(V); at prefix ww leads to the
+ * commit, which is on the way as well. If T did not return what it should have,
+ * the first and the third path are not there, but then the result is wrong,
+ * which no level allows. What is shown is found again without chains
+ * (pred_cut.c).
  *
  * The number of matches is the sum over the covers, as they are disjoint.
  *

@@ -96,19 +96,40 @@ static bool is_timed(const hf_pred *p, hf_txn_id t, const hf_predicate *q,
     const hf_pred_condition *c = &p->conditions.at[condition];
     const uint64_t *commit = p->g->h->cert.commit_ts;
 
-    if (!p->chains || q->snapshot != HF_SNAPSHOT_TIME || !c->judged ||
-        c->odd.n > 0 || !p->tables.at[c->table].regular || !commit)
+    if (q->snapshot != HF_SNAPSHOT_TIME || !c->judged || c->odd.n > 0 ||
+        !p->tables.at[c->table].regular || !commit)
         return false;
     if (commit[t] == q->snapshot_time)
         return commit[t] > 0 && !p->shared_rank[p->rank[t]];
     return commit[t] > q->snapshot_time; /* or not known */
 }
 
+/* At prefix, what an operation depends on leaves out events of keys that its
+ * transaction wrote before (pred_timed.c).  If these are many it is less work
+ * to look at the keys one by one. */
+static bool is_better_listed(const hf_pred *p, const hf_pred_op *o)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+    const hf_pred_table *t =
+        &p->tables.at[p->conditions.at[o->condition].table];
+    uint64_t n = 0;
+
+    if (!(g->level->axiom & HF_AXIOM_PREFIX) || o->fresh)
+        return false;
+    for (hf_op_id w = h->op_first[o->txn]; w < o->op; w++)
+        if (hf_graph_writes(h, w) && p->table_of_key[h->op_key[w]] ==
+                                         p->conditions.at[o->condition].table)
+            n += hf_pred_version_at(p, o, h->op_key[w]) -
+                 g->ver_first[h->op_key[w]];
+    return n > 64 && n > t->n_keys / 16;
+}
+
 bool hf_pred_find_timed(hf_pred *p)
 {
     bool any = false;
 
-    if (!p->chains || !p->g->h->cert.commit_ts)
+    if (!p->g->h->cert.commit_ts)
         return false;
     make_ranks(p);
     make_ticks(p);
@@ -122,6 +143,10 @@ bool hf_pred_find_timed(hf_pred *p)
         if (!o->timed)
             continue;
         o->ranks = ranks_until(p, o->time);
+        if (is_better_listed(p, o)) {
+            o->timed = o->known = false;
+            continue;
+        }
         o->ticks = p->rank_tick[o->ranks];
         p->conditions.at[o->condition].uses[o->all]++;
         any = true;

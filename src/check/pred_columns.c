@@ -99,6 +99,7 @@ static void fill_tables(hf_pred *p)
             continue;
         t = &p->tables.at[p->table_of_key[k]];
         t->n += g->ver_end[k] - g->ver_first[k];
+        t->n_keys++;
         t->has_open |= g->open_key[k];
         t->regular = t->regular && !p->uncertain[k] && is_regular(g, k);
     }

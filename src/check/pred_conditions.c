@@ -246,7 +246,7 @@ static bool make_spans(judge *j)
     const hf_pred_column *column;
     span of_class;
 
-    if (!p->chains || !j->t->regular || !p->g->h->cert.commit_ts ||
+    if (!j->t->regular || !p->g->h->cert.commit_ts ||
         hf_sql_bounds(c->expr, &b) != 1 || !b->exact ||
         b->n_ranges > HF_PRED_SPANS || class_of_bound(b) == 0)
         return false;

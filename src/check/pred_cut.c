@@ -3,9 +3,11 @@
  * A walk needs no names and can do with the nearest edges; a cycle that is
  * shown needs the operations behind each edge, and is shorter if edges may
  * lead past the nearest flip.  So the operations of the component are looked
- * at again, entry by entry.  In a large component nearest flips have to do,
- * and after MOST edges no more are added: what is there already has cycles
- * enough.
+ * at again, entry by entry; of a snapshot by time, those of the keys that the
+ * component wrote, as others have no edges inside it.  In a large component
+ * only those operations are looked at that a cycle needs (pred_needed.c), and
+ * if these are many nearest flips have to do.  After MOST edges no more are
+ * added: what is there already has cycles enough, or else nothing is said.
  *
  * O(operations * (entries + flips inside the component)).
  */
@@ -14,7 +16,7 @@
 #include <string.h>
 
 #define SMALL 300u
-#define MOST 8000000u
+#define MOST 6000000u
 
 typedef struct cutter {
     hf_pred *p;
@@ -27,6 +29,7 @@ typedef struct cutter {
     hf_map first;              /* condition -> where its flips are */
     HF_VEC(uint32_t) flips;    /* of the component: how many, then these */
     HF_VEC(uint32_t) versions; /* that it installed, ascending */
+    HF_VEC(hf_key_id) keys;    /* of these, ascending */
 } cutter;
 
 static bool inside(const cutter *c, hf_txn_id t)
@@ -90,6 +93,12 @@ static void find_versions(cutter *c, const hf_txn_id *txns, uint32_t n)
             c->versions.at[count++] = (uint32_t)all[i].key;
     c->versions.n = count;
     hf_free(all);
+    for (size_t i = 0; i < count; i++) {
+        hf_key_id key = c->p->ver_key[c->versions.at[i]];
+
+        if (c->keys.n == 0 || c->keys.at[c->keys.n - 1] != key)
+            hf_vec_push(&c->keys, key);
+    }
 }
 
 /* Does the version change the matches of a condition that is ranges? */
@@ -153,6 +162,38 @@ static void add_flips(cutter *c, const hf_pred_op *o, hf_key_id key,
     }
 }
 
+/* An operation with a snapshot by time. */
+static void cut_timed(cutter *c, const hf_pred_op *o)
+{
+    hf_pred *p = c->p;
+    const hf_history *h = p->g->h;
+    const hf_pred_condition *of = &p->conditions.at[o->condition];
+    hf_op_id own;
+
+    if (!hf_pred_sort_rows(p, &o->q))
+        return;
+    for (size_t i = 0; i < c->keys.n; i++) {
+        hf_key_id key = c->keys.at[i];
+        uint32_t ver;
+
+        if (p->table_of_key[key] != of->table ||
+            (!o->fresh && hf_pred_own_write(h, o->txn, o->op, key, &own)))
+            continue;
+        ver = hf_pred_version_at(p, o, key);
+        if (o->all ? hf_pred_holds(p, of, ver) : hf_pred_row_of(p, key) != NULL)
+            add_item(c, o, key, ver);
+        else
+            add_flips(c, o, key, ver);
+    }
+    for (size_t i = 0; !o->aggregate && i < p->rows.n; i++) {
+        hf_key_id key = h->value_key[p->rows.at[i].value];
+
+        if (p->table_of_key[key] != of->table &&
+            !hf_pred_own_write(h, o->txn, o->op, key, &own))
+            add_item(c, o, key, hf_pred_version(p, o, p->rows.at[i], true));
+    }
+}
+
 static void cut_op(cutter *c, const hf_pred_op *o)
 {
     hf_pred *p = c->p;
@@ -185,29 +226,77 @@ static void cut_op(cutter *c, const hf_pred_op *o)
     }
 }
 
+/* Without all edges it cannot be said that there is no cycle; a walk says it
+ * of all levels but those that want one anti-dependency. */
+static void note_missing(const hf_pred *p)
+{
+    if (p->g->level->shape == HF_SHAPE_SINGLE ||
+        (p->g->level->axiom & HF_AXIOM_CAUSAL))
+        hf_graph_undecided(p->g, false,
+                           "transactions that depend on each other in a circle "
+                           "have too many dependencies by conditions");
+}
+
+static void cut_all(cutter *c, const hf_txn_id *txns, uint32_t n,
+                    const uint8_t *needed)
+{
+    const hf_pred *p = c->p;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (needed && !needed[txns[i]])
+            continue;
+        if (c->graph->edges.n >= MOST) {
+            note_missing(p);
+            return;
+        }
+        for (uint32_t k = p->op_first[txns[i]]; k < p->op_first[txns[i] + 1];
+             k++) {
+            if (p->ops.at[k].timed)
+                cut_timed(c, &p->ops.at[k]);
+            else
+                cut_op(c, &p->ops.at[k]);
+        }
+        if (hf_graph_spent(p->g))
+            return;
+    }
+}
+
+static uint32_t count_needed(const uint8_t *needed, const hf_txn_id *txns,
+                             uint32_t n)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        count += needed[txns[i]];
+    return count;
+}
+
 void hf_pred_cut(hf_pred *p, const hf_txn_id *txns, uint32_t n,
                  const uint32_t *in, uint32_t wanted, const uint32_t *local,
                  unsigned mask, hf_labelled *graph)
 {
+    uint32_t small = p->g->options.large ? p->g->options.large : SMALL;
+    uint8_t *needed = NULL;
     cutter c = {.p = p,
                 .in = in,
                 .local = local,
                 .wanted = wanted,
                 .mask = mask,
-                .all = n <= SMALL,
+                .all = n <= small,
                 .graph = graph};
 
     hf_map_init(&c.first);
     find_versions(&c, txns, n);
-    for (uint32_t i = 0; i < n && graph->edges.n < MOST; i++) {
-        for (uint32_t k = p->op_first[txns[i]]; k < p->op_first[txns[i] + 1];
-             k++)
-            cut_op(&c, &p->ops.at[k]);
-        if (hf_graph_spent(p->g))
-            break;
-    }
+    if (!c.all)
+        needed = hf_pred_needed(p, txns, n, in, wanted, mask);
+    /* everybody whom a condition depends on is visible, not only the nearest */
+    c.all |= (p->g->level->axiom & HF_AXIOM_CAUSAL) && !needed;
+    c.all |= needed && count_needed(needed, txns, n) <= SMALL;
+    cut_all(&c, txns, n, needed);
+    hf_free(needed);
     hf_map_release(&c.first);
     hf_vec_release(&c.flips);
     hf_vec_release(&c.versions);
+    hf_vec_release(&c.keys);
     hf_vec_release(&c.entries);
 }

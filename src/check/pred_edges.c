@@ -73,18 +73,22 @@ void hf_pred_flip_edges(hf_pred *p, const hf_pred_op *o, hf_key_id key,
 }
 
 /* Joints by chain, then in the order of one of their places. */
-static hf_sortable *sort_joints(const hf_pred *p, bool behind)
+static hf_sortable *sort_joints(const hf_pred *p, bool behind, size_t *ret_n)
 {
     hf_sortable *all =
         hf_alloc_large(hf_array_size(p->joints.n + 1, sizeof(*all)));
+    size_t n = 0;
 
     for (size_t i = 0; i < p->joints.n; i++) {
         const hf_pred_joint *j = &p->joints.at[i];
 
-        all[i] = (hf_sortable){
-            (uint64_t)j->chain << 32 | (behind ? j->behind : j->until), j->txn};
+        if (behind || !j->apart)
+            all[n++] = (hf_sortable){(uint64_t)j->chain << 32 |
+                                         (behind ? j->behind : j->until),
+                                     j->txn};
     }
-    hf_sort(all, p->joints.n);
+    hf_sort(all, n);
+    *ret_n = n;
     return all;
 }
 
@@ -97,10 +101,11 @@ static hf_txn_id event_txn(const hf_pred *p, uint32_t place)
  * before it: those since the last such node, and that. */
 static void link_before(hf_pred *p)
 {
-    hf_sortable *all = sort_joints(p, false);
+    size_t n;
+    hf_sortable *all = sort_joints(p, false, &n);
     uint32_t node = HF_NONE, done = 0;
 
-    for (size_t i = 0; i < p->joints.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const hf_pred_chain *c = &p->chain.at[all[i].key >> 32];
         uint32_t until = (uint32_t)all[i].key;
 
@@ -127,14 +132,15 @@ static void link_before(hf_pred *p)
 /* The same for the events behind it, from the last operation to the first. */
 static void link_behind(hf_pred *p)
 {
-    hf_sortable *all = sort_joints(p, true);
+    size_t n;
+    hf_sortable *all = sort_joints(p, true, &n);
     uint32_t node = HF_NONE, done = 0;
 
-    for (size_t i = p->joints.n; i-- > 0;) {
+    for (size_t i = n; i-- > 0;) {
         const hf_pred_chain *c = &p->chain.at[all[i].key >> 32];
         uint32_t behind = (uint32_t)all[i].key;
 
-        if (i + 1 == p->joints.n || all[i].key >> 32 != all[i + 1].key >> 32) {
+        if (i + 1 == n || all[i].key >> 32 != all[i + 1].key >> 32) {
             node = HF_NONE;
             done = c->first + c->n;
         }
@@ -152,6 +158,60 @@ static void link_behind(hf_pred *p)
         hf_pred_add_edge(p, (uint32_t)all[i].value, node, HF_EDGE_PRW);
     }
     hf_free(all);
+}
+
+/* The node of the events from index << level on, 1 << level of them; an event
+ * is its writer. */
+static uint32_t block(hf_pred *p, hf_map *blocks, unsigned level,
+                      uint32_t index)
+{
+    uint64_t key = (uint64_t)level << 32 | index;
+    uint32_t made = p->g->h->n_txns + p->n_nodes, known;
+
+    if (level == 0)
+        return event_txn(p, index);
+    known = hf_map_add(blocks, key, made);
+    if (known != made)
+        return known;
+    p->n_nodes++;
+    for (uint32_t i = 0; i < 2; i++)
+        hf_pred_add_edge(p, block(p, blocks, level - 1, 2 * index + i), made,
+                         HF_EDGE_PWR);
+    return made;
+}
+
+static void link_events(hf_pred *p, hf_map *blocks, hf_txn_id t, uint32_t from,
+                        uint32_t until)
+{
+    for (unsigned level = 0; from < until; level++) {
+        if (from & 1u)
+            hf_pred_add_edge(p, block(p, blocks, level, from++), t,
+                             HF_EDGE_PWR);
+        if (until & 1u)
+            hf_pred_add_edge(p, block(p, blocks, level, --until), t,
+                             HF_EDGE_PWR);
+        from >>= 1;
+        until >>= 1;
+    }
+}
+
+/* The events before an operation, but for some. */
+static void link_aparts(hf_pred *p)
+{
+    hf_map blocks;
+
+    hf_map_init(&blocks);
+    for (size_t i = 0; i < p->aparts.n; i++) {
+        const hf_pred_apart *a = &p->aparts.at[i];
+        uint32_t from = a->begin;
+
+        for (uint32_t k = 0; k < a->n; k++) {
+            link_events(p, &blocks, a->txn, from, p->outs.at[a->first + k]);
+            from = p->outs.at[a->first + k] + 1;
+        }
+        link_events(p, &blocks, a->txn, from, a->until);
+    }
+    hf_map_release(&blocks);
 }
 
 /* ---- a given order ------------------------------------------------------- */
@@ -257,7 +317,11 @@ void hf_pred_link(hf_pred *p)
     uint32_t nodes, *at;
 
     link_before(p);
-    link_behind(p);
+    link_aparts(p);
+    if (p->g->level->shape == HF_SHAPE_ITEM)
+        hf_pred_link_reads(p);
+    else
+        link_behind(p);
     nodes = p->g->h->n_txns + p->n_nodes;
     p->first = hf_alloc_large(hf_array_size((size_t)nodes + 2, 4));
     memset(p->first, 0, ((size_t)nodes + 2) * 4);

@@ -19,8 +19,10 @@
  *                  versions of the key anyway, and so do those behind T's
  *                  commit from T; those in between are left out.
  *
- * The second holds for levels that treat ww like wr; others list the version
- * set (pred_looks.c).  Aggregates read what they match as items: their chain
+ * The second holds for levels that treat ww like wr.  At prefix, where a ww
+ * leads to the commit of T and a wr to its start, the flips of such keys before
+ * the snapshot are left out: the events between them are gathered by nodes over
+ * 1, 2, 4, ... of them.  Aggregates read what they match as items: their chain
  * has all changes of matches, since what is read depends on its writer, and
  * the next version on the reader, in the same way.
  *
@@ -178,6 +180,13 @@ typedef struct own_writes {
     bool before; /* before the operation */
 } own_writes;
 
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 static own_writes find_own(const hf_pred *p, const hf_pred_op *o)
 {
     const hf_history *h = p->g->h;
@@ -205,6 +214,47 @@ static bool has_own_event(const hf_pred *p, const hf_pred_op *o,
         if (p->g->ver_txn[hf_pred_event_ver(p, c->first + i)] == o->txn)
             return true;
     return false;
+}
+
+/* The events before the snapshot of keys that the transaction wrote before the
+ * operation. */
+static void leave_out(hf_pred *p, const hf_pred_op *o, const hf_pred_chain *c,
+                      uint32_t until)
+{
+    const hf_graph *g = p->g;
+    const hf_history *h = g->h;
+    size_t first = p->outs.n;
+
+    for (hf_op_id w = h->op_first[o->txn]; w < o->op; w++) {
+        hf_key_id key = h->op_key[w];
+        hf_op_id last;
+
+        if (!hf_graph_writes(h, w) ||
+            p->table_of_key[key] != p->conditions.at[o->condition].table)
+            continue;
+        (void)hf_pred_own_write(h, o->txn, o->op, key, &last);
+        if (last != w)
+            continue;
+        for (uint32_t v = hf_pred_version_at(p, o, key); v > g->ver_first[key];
+             v--) {
+            uint32_t rank = p->rank[g->ver_txn[v]];
+            uint32_t i = hf_pred_events_before(p, c, p->rank_tick[rank]);
+
+            for (; i < until &&
+                   p->event[c->first + i].tick < p->rank_tick[rank + 1];
+                 i++)
+                if (hf_pred_event_ver(p, c->first + i) == v)
+                    hf_vec_push(&p->outs, c->first + i);
+        }
+    }
+    if (p->outs.n - first > 1)
+        qsort(p->outs.at + first, p->outs.n - first, sizeof(uint32_t),
+              by_place);
+    if (p->outs.n > first)
+        hf_vec_push(&p->aparts,
+                    (hf_pred_apart){o->txn, c->first, c->first + until,
+                                    (uint32_t)first,
+                                    (uint32_t)(p->outs.n - first)});
 }
 
 /* Where the operation stands in one of its chains, and edges to events while
@@ -237,8 +287,15 @@ static int64_t link(hf_pred *p, const hf_pred_op *o, uint32_t chain,
                 hf_pred_add_edge(p, o->txn, g->ver_txn[ver], HF_EDGE_PRW);
         }
     }
-    hf_vec_push(&p->joints, (hf_pred_joint){o->txn, chain, c->first + until,
-                                            c->first + behind});
+    if (g->level->shape != HF_SHAPE_WW) {
+        size_t aparts = p->aparts.n;
+
+        if (wrote.before && (g->level->axiom & HF_AXIOM_PREFIX))
+            leave_out(p, o, c, until);
+        hf_vec_push(&p->joints,
+                    (hf_pred_joint){o->txn, chain, p->aparts.n > aparts,
+                                    c->first + until, c->first + behind});
+    }
     return c->start + (until > 0 ? p->event[c->first + until - 1].net : 0);
 }
 

@@ -41,7 +41,7 @@ static uint64_t end_of(const hf_graph *g, hf_key_id key, uint32_t ver,
 }
 
 /* Every key in one order, and that of commits; no two commits at one time. */
-static bool is_regular(const hf_graph *g)
+bool hf_pred_is_regular(const hf_graph *g)
 {
     const hf_history *h = g->h;
     const uint64_t *commit = h->cert.commit_ts;
@@ -159,7 +159,7 @@ uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n)
     hf_sortable *all =
         hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(*all)));
     uint32_t *order = NULL, n = 0;
-    bool fine = is_regular(g);
+    bool fine = hf_pred_is_regular(g);
 
     for (hf_txn_id t = 0; fine && t < h->n_txns; t++) {
         uint64_t at;

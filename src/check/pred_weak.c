@@ -8,6 +8,9 @@
  * (pwr).  What makes t2 visible is in the head of graph_weak.c, which judges
  * items alone; here the reads of a transaction are lists.
  *
+ * Where all conditions were asked of snapshots by time it is done without
+ * listing anything (pred_visible.c).
+ *
  * Only transactions that are part of a cycle are looked at.  Each look goes
  * through the later versions of its key, with a binary search for each, or one
  * for each transaction that t3 reads from where the level looks through
@@ -379,6 +382,8 @@ void hf_pred_report_weak(hf_graph_report *r, const hf_walk *walk)
     sight s = {.r = r, .g = r->g, .p = r->g->pred};
     const hf_history *h = r->g->h;
 
+    if (hf_pred_report_timed(r, walk))
+        return;
     s.axiom = r->g->level->shape == HF_SHAPE_OTV ? HF_AXIOM_EARLIER_READ
                                                  : r->g->level->axiom;
     find_sources(&s);

@@ -11,8 +11,14 @@
  * snapshot, or with a new snapshot for each statement; some results are wrong.
  *
  * At every level the engine agrees with the reference, and verify accepts its
- * witnesses.  How many histories make the engine share is counted by the rule
- * it goes by; too few are a failure.
+ * witnesses.  Every second history is judged as if all components of the graph
+ * were large ones, of which only some operations are looked at
+ * (check/pred_needed.c); in every second all transactions are of three
+ * sessions.  The levels that ask what was visible are judged without listing
+ * version sets (check/pred_visible.c), and so is repeatable read
+ * (check/pred_reads.c): enough histories must be invalid at one level and valid
+ * at the next for this to be seen.  How many histories make the engine share is
+ * counted by the rule it goes by; too few are a failure.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,6 +68,7 @@ typedef struct world {
     hf_key_id key[KEYS];
     row state[TXNS + 1][KEYS]; /* after so many commits */
     mode mode;
+    bool sessions;     /* few of them */
     int next_b, wrong; /* the operation whose result is wrong; -1 */
     int n_ops, n_versions;
     bool values[VALUES];
@@ -72,10 +79,14 @@ typedef struct world {
 
 typedef struct run {
     const hf_engine *engine, *reference;
+    hf_engine large; /* the engine, for which all components are large */
     hf_sql_cache *cache;
     hf_out json;
     long passed, failed, shared, histories;
     long verdicts[HF_VERDICT_COUNT];
+    /* per level: how often it is valid where serializable is invalid, and the
+     * reverse for read-committed */
+    long kept[HF_LEVEL_COUNT], broken[HF_LEVEL_COUNT];
     int shown;
 } run;
 
@@ -276,7 +287,9 @@ static void ask(world *w, hf_txn_id t, int commits, const row *view)
 /* The transaction that commits as number i. */
 static void run_txn(world *w, int i)
 {
-    hf_txn_id t = hf_builder_txn(w->b, hf_builder_session_fresh(w->b));
+    hf_txn_id t = hf_builder_txn(
+        w->b, w->sessions ? hf_builder_session_number(w->b, below(w, 3))
+                          : hf_builder_session_fresh(w->b));
     int start = w->mode == SERIAL ? i : i - below(w, i < 3 ? i + 1 : 4);
     bool wrote[KEYS] = {false};
     row own[KEYS];
@@ -324,6 +337,7 @@ static hf_history *random_world(world *w, uint64_t seed, hf_rng *r,
     hf_rng_seed(r, seed);
     *w = (world){.r = r, .b = hf_builder_new(), .wrong = -1};
     w->mode = (mode)below(w, MODES);
+    w->sessions = hf_rng_chance(r, 50);
     n = 3 + below(w, TXNS - 2);
     if (hf_rng_chance(r, 20))
         w->wrong = below(w, 6 * n);
@@ -389,8 +403,45 @@ static void show(run *r, const hf_history *h, uint64_t seed, hf_level level,
         printf("not printed: %s\n", err.text);
 }
 
+static hf_status check_large(const hf_history *h, hf_level level,
+                             const hf_check_options *options, hf_budget *budget,
+                             hf_result **ret, hf_error *err)
+{
+    hf_check_options o = {0};
+
+    if (options)
+        o = *options;
+    o.large = 1;
+    return hf_engine_find(HF_STR("certificate"))
+        ->check(h, level, &o, budget, ret, err);
+}
+
+static void compare_levels(run *r, const hf_verdict *v)
+{
+    for (int i = 0; i < HF_LEVEL_COUNT; i++) {
+        r->kept[i] += v[i] == HF_VALID && v[HF_SERIALIZABLE] == HF_INVALID;
+        r->broken[i] += v[i] == HF_INVALID && v[HF_READ_COMMITTED] == HF_VALID;
+    }
+}
+
+/* The session levels, and those between them, tell histories apart. */
+static void judge_levels(run *r)
+{
+    for (int i = HF_READ_COMMITTED_AXIOMATIC; i <= HF_PREFIX; i++) {
+        printf("%s: %ld times valid and not serializable, %ld times invalid "
+               "and read committed\n",
+               hf_level_get((hf_level)i)->name, r->kept[i], r->broken[i]);
+        if (r->histories >= 500 && (300 * r->kept[i] < r->histories ||
+                                    300 * r->broken[i] < r->histories)) {
+            printf("that is too rare\n");
+            r->failed++;
+        }
+    }
+}
+
 static void try_history(run *r, uint64_t seed)
 {
+    hf_verdict verdicts[HF_LEVEL_COUNT];
     world w;
     hf_rng rng;
     hf_error err = {.text = ""};
@@ -405,7 +456,7 @@ static void try_history(run *r, uint64_t seed)
     r->histories++;
     r->shared += is_shared(&w);
     for (int i = 0; i < HF_LEVEL_COUNT; i++) {
-        agreement_case c = {.engine = r->engine,
+        agreement_case c = {.engine = seed % 2 ? r->engine : &r->large,
                             .reference = r->reference,
                             .cache = r->cache,
                             .level = (hf_level)i};
@@ -413,11 +464,13 @@ static void try_history(run *r, uint64_t seed)
         agreement a = agree_level(h, &c, &r->json, &answers, &err);
 
         r->verdicts[answers.engine]++;
+        verdicts[i] = answers.engine;
         if (a == AGREE)
             r->passed++;
         else
             show(r, h, seed, (hf_level)i, a, &err);
     }
+    compare_levels(r, verdicts);
     hf_history_free(h);
 }
 
@@ -428,6 +481,8 @@ int main(int argc, char **argv)
     run r = {.engine = hf_engine_find(HF_STR("certificate")),
              .reference = hf_engine_find(HF_STR("brute"))};
 
+    r.large = *r.engine;
+    r.large.check = check_large;
     hf_out_init_memory(&r.json);
     r.cache = hf_sql_cache_new(HF_SQL_ANY);
     for (long i = 0; i < n; i++)
@@ -444,6 +499,7 @@ int main(int argc, char **argv)
         printf("some verdict is too rare\n");
         r.failed++;
     }
+    judge_levels(&r);
     printf("%ld passed, %ld failed\n", r.passed, r.failed);
     hf_sql_cache_free(r.cache);
     hf_out_release(&r.json);
