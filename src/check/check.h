@@ -38,6 +38,9 @@ typedef struct hf_check_options {
     bool mixed;
     unsigned hint; /* polygraph: an order to begin with, hf_hint; never proof */
     bool eager;    /* polygraph, to compare: all pairs are chosen at once */
+    /* polygraph: a proof takes no read-modify-write chain for granted; one that
+     * is there among some transactions need not be among all */
+    bool no_chains;
     /* certificate, to compare: a component with more transactions is a large
      * one; 0: a default */
     uint32_t large;

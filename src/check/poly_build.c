@@ -60,6 +60,8 @@ static bool loses_nothing(const hf_poly *p, hf_txn_id t)
 {
     const hf_graph *g = p->g;
 
+    if (g->options.no_chains)
+        return false;
     return g->own ? hf_graph_forbids(g, t, HF_LOST_UPDATE) : p->chains;
 }
 

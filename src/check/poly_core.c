@@ -492,7 +492,7 @@ void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
         r->witness.rests || r->witness.n_order > 0 || seconds <= 0 ||
         (budget && budget->spent) || !hf_parts_init(&s.parts, h))
         return;
-    s.options = (hf_check_options){.threads = 1};
+    s.options = (hf_check_options){.threads = 1, .no_chains = true};
     s.options.mixed = options && options->mixed;
     if (budget)
         s.budget = (hf_budget){.bytes = budget->bytes,
