@@ -111,6 +111,14 @@ static bool scan_conflicts(const hf_store *s, const store_txn *t,
     for (size_t i = 0; i < scan->n_rows; i++)
         if (row_conflicts(s, t, &rows[i], scan))
             return true;
+    /* rows of keys that were added since: they were absent */
+    for (uint32_t key = scan->n_keys; key < s->keys.n; key++)
+        if (row_conflicts(s, t,
+                          &(hf_store_row){.key = key,
+                                          .version = HF_NONE,
+                                          .writer = HF_NONE},
+                          scan))
+            return true;
     return false;
 }
 

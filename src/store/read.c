@@ -250,6 +250,7 @@ const hf_store_scanned *hf_store_scan(hf_store *s, uint32_t session,
     hf_store_scanned scan = {.lo = lo,
                              .hi = hi,
                              .first_row = t->rows.n,
+                             .n_keys = (uint32_t)s->keys.n,
                              .snapshot = w.snapshot,
                              .begun = t->number};
 

@@ -111,6 +111,7 @@ typedef struct hf_store_row {
 typedef struct hf_store_scanned {
     int64_t lo, hi;
     size_t first_row, n_rows; /* in the transaction's rows */
+    uint32_t n_keys; /* keys there were: later ones are not among them */
     /* What the store says it looked at: commits up to this number, which
      * transactions from this number on cannot be. */
     uint32_t snapshot, begun;
