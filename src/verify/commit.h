@@ -37,6 +37,10 @@ static inline int64_t hf_read_age(const hf_world *w, const hf_world_read *r)
                                    : hf_world_age(w, r->source);
 }
 
+/* commit_times.c: the short way where snapshots are by time.  settled (per
+ * transaction, false at first): its reads are as the level asks.  True: all
+ * are.  w's table of reads must have been made. */
+bool hf_commit_by_times(hf_commit *c, bool *settled);
 /* starts.c: the short way.  False: not known; w's table of reads is then to be
  * made again.  has (per transaction, false at first): for whom it is. */
 bool hf_commit_has_starts(hf_commit *c, hf_world *w, bool *has);

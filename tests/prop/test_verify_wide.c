@@ -14,7 +14,10 @@
  *   - the operations, judged all at once and each by itself, also where
  *     columns are missing or of another type;
  *   - without version sets at all: an order is accepted just if replaying it
- *     here gives the recorded results.
+ *     here gives the recorded results;
+ *   - commit orders at the levels below snapshot isolation, where some
+ *     operations have older snapshots than others: judged by commit times
+ *     (verify/commit_times.c) and by listing, and how often times are enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +34,7 @@
 #include "history/builder.h"
 #include "history/snapshot.h"
 #include "history/text.h"
+#include "verify/commit.h"
 #include "verify/predicate.h"
 
 #define KEYS 90
@@ -38,6 +42,7 @@
 #define OPS 12
 #define LOADS 40 /* transactions that write much */
 #define ACTIVE 3
+#define CLIENTS 5
 #define SPREAD 100 /* values of a: -SPREAD .. SPREAD */
 
 typedef enum source { BY_TIME, BY_IDS, BY_STATE, SOURCES } source;
@@ -46,6 +51,7 @@ static const char *const kinds[] = {"pr", "count", "sum", "min", "max"};
 
 typedef struct op {
     bool writes;
+    bool reads; /* an item: key and row */
     int key;
     char row[64]; /* "null": deleted */
     unsigned kind;
@@ -63,7 +69,9 @@ typedef struct txn {
 typedef struct world {
     hf_rng rng;
     source source;
-    bool messy; /* values of all kinds in column a */
+    bool messy;   /* values of all kinds in column a */
+    bool clients; /* there are sessions */
+    int session[TXNS];
     int next_u;
     txn txns[TXNS];
     int place[TXNS];         /* in the order that is replayed */
@@ -311,11 +319,16 @@ static hf_history *write_history(const world *w)
     for (int i = 0; i < TXNS; i++) {
         const txn *t = &w->txns[i];
 
-        hf_out_format(&out, "{\"id\":%d,\"commit_ts\":%d,\"ops\":[", i + 1,
-                      10 * i + 10);
+        hf_out_format(&out, "{\"id\":%d,\"commit_ts\":%d,", i + 1, 10 * i + 10);
+        if (w->clients)
+            hf_out_format(&out, "\"session\":%d,", w->session[i]);
+        hf_out_text(&out, "\"ops\":[");
         for (int j = 0; j < t->n_ops; j++) {
             hf_out_text(&out, j ? "," : "");
-            if (!t->ops[j].writes)
+            if (t->ops[j].reads)
+                hf_out_format(&out, "[\"r\",[\"t\",%d],%s]", t->ops[j].key,
+                              t->ops[j].row);
+            else if (!t->ops[j].writes)
                 write_look(w, i, j, &out);
             else if (strcmp(t->ops[j].row, "null") == 0)
                 hf_out_format(&out, "[\"delete\",[\"t\",%d]]", t->ops[j].key);
@@ -627,6 +640,292 @@ static void run_one(uint64_t seed, unsigned long *n, unsigned long *faults)
     free(w);
 }
 
+/* ---- visibility ---------------------------------------------------------- */
+
+/* A short range, so that much does not matter to it. */
+static void make_narrow(world *w, op *o, int i, int at)
+{
+    int x = below(w, 2 * SPREAD) - SPREAD;
+
+    make_look(w, o, i, at);
+    o->n_active = 0;
+    if (hf_rng_chance(&w->rng, 70))
+        snprintf(o->condition, sizeof(o->condition), "a BETWEEN %d AND %d", x,
+                 x + below(w, SPREAD / 2));
+}
+
+/* An item as it was then, mostly one that had just been written; false if
+ * there is none. */
+static bool make_read(world *w, op *o, int i, int j, int at)
+{
+    int key = below(w, KEYS), recent = at - 1 - below(w, 3);
+    state s = state_of(w, i, j, at);
+
+    if (at < i && below(w, 2)) /* or one that soon will be again */
+        recent = at + below(w, i - at);
+    if (recent >= 0 && w->txns[recent].ops[w->txns[recent].n_ops - 1].writes)
+        key = w->txns[recent].ops[w->txns[recent].n_ops - 1].key;
+    if (!s.of[key] || strcmp(s.of[key]->row, "null") == 0)
+        return false;
+    *o = (op){.reads = true, .key = key};
+    memcpy(o->row, s.of[key]->row, sizeof(o->row));
+    return true;
+}
+
+/* How far back an operation looks: everybody a little, or a few a lot. */
+static int make_lag(world *w, int i, int shape, bool odd)
+{
+    int lag = 0;
+
+    if (shape == 0)
+        lag = below(w, 3);
+    else if (odd)
+        lag = below(w, shape == 1 ? 6 : 40);
+    return lag > i ? i : lag;
+}
+
+/* Snapshots differ from operation to operation; sessions, and items. */
+static void make_lagging(world *w, uint64_t seed)
+{
+    int shape;
+
+    memset(w, 0, sizeof(*w));
+    hf_rng_seed(&w->rng, seed);
+    w->source = BY_TIME;
+    w->wrong_txn = -1;
+    w->clients = true;
+    shape = below(w, 4);
+    for (int i = 0; i < TXNS; i++) {
+        txn *t = &w->txns[i];
+        bool writer = i < LOADS || hf_rng_chance(&w->rng, 50);
+        bool odd = i > LOADS && below(w, TXNS / 3) == 0;
+
+        w->order[i] = w->place[i] = i;
+        w->session[i] = shape == 0 ? i % CLIENTS : below(w, CLIENTS);
+        t->n_ops = i < LOADS ? OPS : 2 + below(w, 3);
+        for (int j = 0; j < t->n_ops; j++) {
+            op *o = &t->ops[j];
+            int at = i - make_lag(w, i, shape, odd);
+
+            if (shape == 0 && j > 0 && at < t->start)
+                at = t->start; /* later operations see more */
+            t->start = at;
+            if (writer && (i < LOADS || j >= t->n_ops - 2))
+                make_row(w, o);
+            else if (below(w, 2) == 0 || !make_read(w, o, i, j, at))
+                make_narrow(w, o, i, at);
+        }
+    }
+}
+
+/* Are commit times enough for this order?  That its writers come first and
+ * that it keeps sessions is not asked. */
+static bool settles(hf_verifier *v, const hf_claim *claim)
+{
+    hf_verification said = {.accepted = false};
+    hf_error err;
+    hf_world w = {0};
+    hf_commit c = {.v = v, .w = &w};
+    hf_txn_id last[CLIENTS];
+    bool fine;
+
+    v->w = &claim->witness;
+    v->level = claim->level;
+    v->info = hf_level_get(claim->level);
+    v->status = HF_OK;
+    v->ret = &said;
+    v->err = &err;
+    w.at = hf_zeros(v, TXNS, sizeof(*w.at));
+    w.place = w.now = hf_nones(v, TXNS, sizeof(*w.place));
+    c.session_before = hf_nones(v, TXNS, sizeof(*c.session_before));
+    memset(last, 0xff, sizeof(last));
+    for (uint32_t i = 0; i < TXNS; i++) {
+        hf_txn_id t = claim->witness.order[i];
+        hf_session_id s = v->h->txn_session[t];
+
+        w.at[w.n] = t;
+        w.place[t] = w.n++;
+        c.session_before[t] = last[s];
+        last[s] = t;
+    }
+    fine = hf_facts_build(v) && hf_world_build(v, &w);
+    if (fine) {
+        hf_world_collect_writers(v, &w);
+        fine = hf_commit_by_times(&c, hf_zeros(v, TXNS, sizeof(bool)));
+    }
+    hf_world_release(&w);
+    return fine;
+}
+
+typedef struct level_counts {
+    unsigned long accepted, refused, settled;
+} level_counts;
+
+static const hf_level weak[] = {HF_READ_COMMITTED_AXIOMATIC,
+                                HF_MONOTONIC_ATOMIC_VIEW,
+                                HF_READ_ATOMIC,
+                                HF_READ_YOUR_WRITES,
+                                HF_MONOTONIC_READS,
+                                HF_MONOTONIC_WRITES,
+                                HF_WRITES_FOLLOW_READS,
+                                HF_PRAM,
+                                HF_CAUSAL};
+
+#define WEAK (sizeof(weak) / sizeof(weak[0]))
+
+static void ask_weak(pair *p, level_counts *counts)
+{
+    uint32_t order[TXNS];
+
+    for (int i = 0; i < TXNS; i++)
+        order[i] = (uint32_t)p->w->order[i];
+    for (size_t i = 0; i < WEAK; i++) {
+        hf_claim claim = {
+            HF_VALID,
+            weak[i],
+            {.kind = HF_WITNESS_COMMIT, .order = order, .n_order = TXNS}};
+        char why[512];
+        answer a = ask(p->in_h, &claim, why, sizeof(why));
+
+        assert_int_not_equal(a, UNSUPPORTED);
+        counts[i].refused += a == REFUSED;
+        if (a != ACCEPTED)
+            continue; /* by listing: times only accept */
+        (void)ask_commit(p, weak[i]);
+        counts[i].accepted++;
+        counts[i].settled += settles(p->in_h, &claim);
+    }
+}
+
+/* Neighbours change places, if they do not write the same. */
+static void shuffle(world *w)
+{
+    for (int n = 3 * TXNS; n > 0; n--) {
+        int i = 1 + below(w, TXNS - 1);
+        int a = w->order[i - 1], b = w->order[i];
+
+        if (w->session[a] == w->session[b])
+            continue;
+        w->order[i - 1] = b;
+        w->order[i] = a;
+    }
+}
+
+static void run_lagging(uint64_t seed, unsigned long *n, level_counts *counts)
+{
+    world *w = malloc(sizeof(*w));
+    pair p = {.w = w, .seed = seed, .n = n};
+    hf_history *h, *x;
+
+    assert_non_null(w);
+    make_lagging(w, seed);
+    h = write_history(w);
+    open_pair(&p, h, &x);
+    ask_weak(&p, counts);
+    disturb(w);
+    ask_weak(&p, counts);
+    set_right(w);
+    if (seed % 4 == 0) {
+        shuffle(w);
+        ask_weak(&p, counts);
+    }
+    close_pair(&p, h, x);
+    free(w);
+}
+
+static void commit_times_say_what_lists_say(void **unused)
+{
+    const char *count = getenv("HOLDFAST_WIDE_CASES");
+    const char *seed = getenv("HOLDFAST_WIDE_SEED");
+    unsigned long cases = count ? strtoul(count, NULL, 10) : 16;
+    unsigned long first = seed ? strtoul(seed, NULL, 10) : 1;
+    level_counts counts[WEAK] = {{0}};
+    unsigned long n[3] = {0}, accepted = 0, settled = 0;
+
+    (void)unused;
+    for (unsigned long i = 0; i < cases; i++)
+        run_lagging(first + i, n, counts);
+    for (size_t i = 0; i < WEAK; i++) {
+        print_message("%s: accepted %lu, by times %lu, refused %lu\n",
+                      hf_level_get(weak[i])->name, counts[i].accepted,
+                      counts[i].settled, counts[i].refused);
+        accepted += counts[i].accepted;
+        settled += counts[i].settled;
+        if (cases >= 16)
+            assert_true(counts[i].accepted > 0 && counts[i].refused > 0 &&
+                        counts[i].settled > 0);
+    }
+    if (cases >= 16) /* the others have versions against time */
+        assert_true(settled * 10 >= accepted * 8);
+}
+
+/* A history of three, committed in their order; `bad`: the levels, as bits, at
+ * which that is refused. */
+static void ask_text(const char *text, size_t length, uint32_t bad)
+{
+    hf_builder *b = hf_builder_new();
+    hf_verify_session *in;
+    hf_history *h = NULL;
+    hf_error err;
+
+    if (hf_text_read(text, length, b, &err) != HF_OK ||
+        hf_builder_finish(b, &h, &err) != HF_OK)
+        fail_msg("%s", err.text);
+    in = hf_verify_open(h);
+    for (size_t i = 0; i < WEAK; i++) {
+        uint32_t order[] = {0, 1, 2};
+        hf_claim claim = {
+            HF_VALID,
+            weak[i],
+            {.kind = HF_WITNESS_COMMIT, .order = order, .n_order = 3}};
+        char why[512];
+
+        assert_int_equal(ask(in, &claim, why, sizeof(why)),
+                         bad >> weak[i] & 1u ? REFUSED : ACCEPTED);
+    }
+    hf_verify_close(in);
+    hf_history_free(h);
+}
+
+/* T2 committed before what it saw, by its time; T3 sees T2 and not that. */
+static void causes_may_have_later_times(void **unused)
+{
+    static const char text[] =
+        "{\"id\":1,\"session\":0,\"commit_ts\":30,\"ops\":["
+        "[\"w\",[\"t\",1],{\"a\":1}]]}\n"
+        "{\"id\":2,\"session\":1,\"commit_ts\":10,\"ops\":["
+        "{\"op\":\"count\",\"table\":\"t\",\"where\":\"a >= 0\","
+        "\"snapshot\":35,\"value\":1},[\"w\",[\"t\",2],{\"a\":2}]]}\n"
+        "{\"id\":3,\"session\":2,\"commit_ts\":40,\"ops\":["
+        "{\"op\":\"count\",\"table\":\"t\",\"where\":\"a >= 0\","
+        "\"snapshot\":20,\"value\":1}]}\n";
+
+    (void)unused;
+    ask_text(text, sizeof(text) - 1,
+             (1u << HF_CAUSAL) | (1u << HF_WRITES_FOLLOW_READS));
+}
+
+/* T3 sees what T2 did to x, and then not what it did to y. */
+static void a_look_depends_on_what_left_it(void **unused)
+{
+    static const char text[] =
+        "{\"id\":1,\"session\":0,\"commit_ts\":10,\"ops\":["
+        "[\"w\",[\"t\",1],{\"a\":1}]]}\n"
+        "{\"id\":2,\"session\":1,\"commit_ts\":20,\"ops\":["
+        "[\"w\",[\"t\",1],{\"a\":-1}],[\"w\",[\"t\",2],{\"a\":5}]]}\n"
+        "{\"id\":3,\"session\":2,\"commit_ts\":40,\"ops\":["
+        "{\"op\":\"count\",\"table\":\"t\",\"where\":\"a BETWEEN 0 AND 3\","
+        "\"snapshot\":25,\"value\":0},"
+        "{\"op\":\"count\",\"table\":\"t\",\"where\":\"a BETWEEN 4 AND 6\","
+        "\"snapshot\":15,\"value\":0}]}\n";
+
+    (void)unused;
+    ask_text(text, sizeof(text) - 1,
+             (1u << HF_READ_COMMITTED_AXIOMATIC) |
+                 (1u << HF_MONOTONIC_ATOMIC_VIEW) | (1u << HF_READ_ATOMIC) |
+                 (1u << HF_CAUSAL));
+}
+
 static void wide_conditions_are_judged_as_narrow_ones(void **unused)
 {
     const char *count = getenv("HOLDFAST_WIDE_CASES");
@@ -653,6 +952,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wide_conditions_are_judged_as_narrow_ones),
+        cmocka_unit_test(commit_times_say_what_lists_say),
+        cmocka_unit_test(causes_may_have_later_times),
+        cmocka_unit_test(a_look_depends_on_what_left_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
