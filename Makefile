@@ -4,8 +4,8 @@ PREFIX ?= /usr/local
 MESON_FLAGS ?=
 PROGRAM = $(BUILD)/holdfast
 
-.PHONY: all deps demo test check-fast bench lint asan fuzz soak live corpora \
-        compare-elle compare-corpora install clean docs format
+.PHONY: all deps demo test check-fast bench lint asan fuzz soak live browser \
+        corpora compare-elle compare-corpora install clean docs format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -57,6 +57,9 @@ compare-corpora: deps all
 	@$(BUILD)/tests/corpus_verdicts $(or $(DIR),../shared/corpora) \
 	    tests/data/corpora-remarks.tsv $(or $(ENGINE),auto) \
 	    $(or $(SECONDS),30)
+
+browser: deps all
+	@tests/browser/test_report.py $(PROGRAM)
 
 docs: all
 	@scripts/generate-docs $(PROGRAM)

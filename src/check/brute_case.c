@@ -441,7 +441,7 @@ static void add_operation(hf_brute_case *c, uint8_t node, hf_op_id op,
         hf_brute_add_predicate(c, node, op, own);
     } else if (kind == HF_OP_INCREMENT) {
         add_increment(c, node, op, own);
-    } else if (kind == HF_OP_SQL) {
+    } else if (hf_op_is_opaque(h, op)) {
         hf_brute_undecided(c, false,
                            "engine brute does not judge SQL statements, T%lld "
                            "has one",

@@ -114,6 +114,8 @@ static void fill_uses(uint8_t *use)
 
         if (bits & HF_OP_FAILED)
             continue;
+        if (kind == HF_OP_SQL && (bits & HF_OP_WITH_ITEMS) == HF_OP_WITH_ITEMS)
+            continue;
         if (kind == HF_OP_WRITE || kind == HF_OP_INSERT || kind == HF_OP_DELETE)
             use[bits] = INSTALLS | HF_USE_WRITTEN;
         else if (kind == HF_OP_APPEND)

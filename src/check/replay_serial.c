@@ -178,7 +178,7 @@ void hf_replay_check_plain(hf_replay *p, hf_txn_id t, hf_op_id op)
 
     if (p->h->op_kind[op] & HF_OP_FAILED)
         return;
-    if (kind == HF_OP_SQL)
+    if (hf_op_is_opaque(p->h, op))
         hf_replay_undecided(p,
                             "T%" PRId64 " has a SQL statement, which is not "
                             "replayed",

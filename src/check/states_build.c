@@ -70,7 +70,7 @@ static void look_at_writes(builder *b)
         for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
             hf_op_kind kind = hf_op_kind_of(h, o);
 
-            if (kind == HF_OP_SQL || hf_op_has_predicate(kind))
+            if (hf_op_is_opaque(h, o) || hf_op_has_predicate(kind))
                 s->unfit = "it has conditions or SQL statements";
             else if (hf_states_writes(h, o))
                 look_at_write(b, t, o, use);

@@ -177,7 +177,7 @@ static const char *find_beyond(const hf_history *h)
         return "the history has predicate operations, which engine weak does "
                "not judge";
     for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
-        if (hf_op_kind_of(h, o) == HF_OP_SQL)
+        if (hf_op_is_opaque(h, o))
             return "the history has SQL statements, which engine weak does "
                    "not judge";
     return NULL;

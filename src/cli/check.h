@@ -11,7 +11,7 @@
 #include "model/level.h"
 
 typedef struct hf_check_settings {
-    const char *level, *from, *witness, *dot;
+    const char *level, *from, *witness, *dot, *html;
     unsigned assume; /* bits, by the place among what may be assumed */
     unsigned engine; /* 0, 1: auto, else 2 + the place in the table */
     bool json, quiet, ignore_certificate, no_predicates, mixed;
@@ -54,6 +54,11 @@ uint32_t hf_job_findings(const hf_job *job);
 void hf_job_print_unknown(const hf_job *job, const char *reason, hf_out *out);
 /* "FILE: " where there are several. */
 void hf_job_print_name(const hf_job *job, hf_out *out);
+
+/* page.c: the page of --html. */
+void hf_job_page(const hf_job *job, const hf_result *r, hf_out *out);
+/* What --order may name; NULL after the last. */
+const char *hf_choose_order(unsigned index);
 
 int hf_exit_of_verdict(hf_verdict verdict);
 

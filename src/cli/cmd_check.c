@@ -173,7 +173,7 @@ static const struct {
               {"end", HF_REST_BY_END},
               {"file", HF_REST_BY_FILE}};
 
-static const char *choose_order(unsigned index)
+const char *hf_choose_order(unsigned index)
 {
     return index < sizeof(orders) / sizeof(orders[0]) ? orders[index].name
                                                       : NULL;
@@ -206,7 +206,7 @@ static void put_dot(const hf_job *job, const hf_result *r, hf_out *out)
     hf_result_dot(job->h, r, hf_job_findings(job), out);
 }
 
-/* `what` is "witness" or "graph". */
+/* `what` is "witness", "graph" or "page". */
 static hf_status write_file(const hf_job *job, const hf_result *r,
                             const char *what, const char *path, content put,
                             hf_error *err)
@@ -245,6 +245,8 @@ static hf_status write_files(const hf_job *job, const hf_result *r,
         st = write_file(job, r, "witness", job->set->witness, put_witness, err);
     if (job->set->dot && st == HF_OK)
         st = write_file(job, r, "graph", job->set->dot, put_dot, err);
+    if (job->set->html && st == HF_OK)
+        st = write_file(job, r, "page", job->set->html, hf_job_page, err);
     return st;
 }
 
@@ -396,11 +398,13 @@ static hf_status settle(const hf_check_settings *set, hf_job *job,
 
     if (st == HF_OK)
         st = find_level(set->level, job, hint, hint_size, err);
-    if (st == HF_OK && (set->witness || set->dot) &&
+    if (st == HF_OK && (set->witness || set->dot || set->html) &&
         (job->several || job->auto_level))
         st = hf_fail(err, HF_ERR_USAGE,
                      "option \"%s\" needs one file and one level",
-                     set->witness ? "--witness" : "--dot");
+                     set->witness ? "--witness"
+                     : set->dot   ? "--dot"
+                                  : "--html");
     if (st == HF_OK && set->mixed && job->auto_level)
         st = hf_fail(err, HF_ERR_USAGE,
                      "option \"--mixed\" needs one level, for transactions "
@@ -506,7 +510,7 @@ static const hf_option options[] = {
      .argument = "NAME",
      .type = HF_OPTION_CHOICE,
      .offset = offsetof(hf_check_settings, order),
-     .choices = choose_order,
+     .choices = hf_choose_order,
      .summary = "the expected order of transactions, for engine replay",
      .detail = "serial: the order in the certificate, whatever the database "
                "derived it from; commit: recorded commit times, for strict "
@@ -593,6 +597,17 @@ static const hf_option options[] = {
                "standard output. For one file and one level.",
      .example = "--dot cycle.dot",
      .completes_files = true},
+    {.name = "html",
+     .argument = "FILE",
+     .type = HF_OPTION_TEXT,
+     .offset = offsetof(hf_check_settings, html),
+     .summary = "write the answer as one page for a browser",
+     .detail = "The verdict in a sentence, the evidence as a graph to click, a "
+               "timeline with a lane for each client, statistics: in one file "
+               "that works without a network. - is standard output. For one "
+               "file and one level.",
+     .example = "--html report.html",
+     .completes_files = true},
     {.name = "max",
      .letter = 'm',
      .argument = "N",
@@ -639,6 +654,8 @@ static const hf_example examples[] = {
      "Keep the proof and have it checked independently"},
     {"holdfast check --dot - -q run.jsonl | dot -Tsvg >cycle.svg",
      "Draw the evidence"},
+    {"holdfast check --html report.html run.jsonl",
+     "A page to look at, and to send to somebody"},
     {0},
 };
 

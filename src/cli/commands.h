@@ -4,6 +4,8 @@
 
 #include "cli/options.h"
 
+extern const hf_command hf_command_test;
+extern const hf_command hf_command_run;
 extern const hf_command hf_command_check;
 extern const hf_command hf_command_verify;
 extern const hf_command hf_command_convert;

@@ -79,6 +79,17 @@ void hf_limits_init(void)
     (void)sigaction(SIGINT, &action, NULL);
 }
 
+void hf_limits_catch_end(void)
+{
+    struct sigaction action = {0};
+
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESETHAND;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+}
+
 bool hf_cli_interrupted(void)
 {
     return state.interrupted != 0;

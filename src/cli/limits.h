@@ -13,6 +13,10 @@
  * running out of memory is one line and a status. */
 void hf_limits_init(void);
 
+/* From now on SIGTERM and SIGHUP ask for an end as well: for work that has
+ * something to put away. */
+void hf_limits_catch_end(void);
+
 /* Arms both, from now; the texts are owned from here on and may be NULL.
  * 0 means no limit.  Arming again replaces what was armed. */
 void hf_limits_arm(double seconds, char *time_words, size_t bytes,

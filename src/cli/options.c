@@ -258,6 +258,19 @@ static hf_status store_number(parser *p, const hf_option *o, const char *name,
     return refuse(p, name, expected, value);
 }
 
+static hf_status store_list(const parser *p, const char *name,
+                            const char *value, void *slot)
+{
+    hf_texts *list = slot;
+
+    if (list->n == HF_TEXTS)
+        return hf_fail(p->err, HF_ERR_USAGE,
+                       "option \"%s\" is given more than %u times", name,
+                       HF_TEXTS);
+    list->at[list->n++] = value;
+    return HF_OK;
+}
+
 static hf_status store(parser *p, const hf_option *o, const char *name,
                        const char *value)
 {
@@ -271,6 +284,8 @@ static hf_status store(parser *p, const hf_option *o, const char *name,
     case HF_OPTION_TEXT:
         *(const char **)slot = value;
         return HF_OK;
+    case HF_OPTION_LIST:
+        return store_list(p, name, value, slot);
     case HF_OPTION_CHOICE:
         return store_choice(p, o, name, value, slot);
     case HF_OPTION_SET:

@@ -19,6 +19,7 @@
 typedef enum hf_option_type {
     HF_OPTION_FLAG = 0, /* bool, takes no argument */
     HF_OPTION_TEXT,     /* const char *, borrowed from argv */
+    HF_OPTION_LIST,     /* hf_texts: the option may be repeated */
     HF_OPTION_CHOICE,   /* unsigned: 1 + the index among the choices */
     HF_OPTION_SET,      /* unsigned: 1u << index for each of the choices named;
                            parted by commas, and the option may be repeated */
@@ -33,6 +34,13 @@ typedef struct hf_number {
     bool given;
     uint64_t value;
 } hf_number;
+
+/* Borrowed from argv. */
+#define HF_TEXTS 32u
+typedef struct hf_texts {
+    const char *at[HF_TEXTS];
+    unsigned n;
+} hf_texts;
 
 /* The i-th thing an argument may be, counted from 0; NULL after the last. */
 typedef const char *(*hf_choices)(unsigned index);

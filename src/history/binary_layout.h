@@ -6,6 +6,7 @@
 #ifndef HF_BINARY_LAYOUT_H
 #define HF_BINARY_LAYOUT_H
 
+#include "base/out.h"
 #include "history/history.h"
 
 #define HF_BINARY_VERSION 1
@@ -16,7 +17,8 @@ typedef enum hf_frame_type {
     HF_FRAME_BATCH = 2,  /* hf_batch, then columns */
     HF_FRAME_ORDER = 3,  /* hf_order, then run keys, run lengths, txns */
     HF_FRAME_SERIAL = 4, /* transactions */
-    HF_FRAME_END = 5     /* hf_end */
+    HF_FRAME_END = 5,    /* hf_end */
+    HF_FRAME_PIECE = 6   /* a whole binary history, see binary_stream.h */
 } hf_frame_type;
 
 #define HF_FRAME_MAGIC 0x72664648u /* "HFfr" */
@@ -101,5 +103,14 @@ static inline uint64_t hf_padded(uint64_t bytes)
 
 /* Bytes of a batch's payload; UINT64_MAX if the counts cannot be. */
 uint64_t hf_batch_bytes(const hf_batch *b);
+
+/* Writes one frame, padded. */
+void hf_frame_put(hf_out *out, hf_frame_type type, hf_str payload);
+/* Is there a whole frame at `at`?  Its head goes to *ret_frame.  A head that
+ * is damaged is an error, one that is cut off is not. */
+HF_MUST_USE hf_status hf_frame_next(const char *bytes, uint64_t at,
+                                    size_t length, hf_frame *ret_frame,
+                                    bool *ret_whole, hf_error *err);
+bool hf_checksum_holds(const char *bytes, size_t n, uint64_t checksum);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "history/binary_layout.h"
+#include "history/binary_stream.h"
 #include "history/builder_internal.h"
 
 typedef struct totals {
@@ -36,7 +37,7 @@ typedef struct reader {
 } reader;
 
 /* Fuzzers do not guess checksums; they are to get past them. */
-static bool checksum_holds(const char *bytes, size_t n, uint64_t checksum)
+bool hf_checksum_holds(const char *bytes, size_t n, uint64_t checksum)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     (void)bytes;
@@ -150,23 +151,23 @@ static bool only_zeros(const char *p, size_t n)
     return true;
 }
 
-/* Is there a whole frame at `at`?  Its head goes to *f. */
-static hf_status next_frame(reader *r, uint64_t at, size_t length, hf_frame *f,
-                            bool *ret_whole)
+hf_status hf_frame_next(const char *bytes, uint64_t at, size_t length,
+                        hf_frame *f, bool *ret_whole, hf_error *err)
 {
     *ret_whole = false;
     if (length - at < sizeof(*f))
         return HF_OK; /* cut off */
-    memcpy(f, r->bytes + at, sizeof(*f));
+    memcpy(f, bytes + at, sizeof(*f));
     if (f->magic != HF_FRAME_MAGIC ||
-        !checksum_holds(r->bytes + at, 24, f->head_checksum))
-        return only_zeros(r->bytes + at, length - at)
+        !hf_checksum_holds(bytes + at, 24, f->head_checksum))
+        return only_zeros(bytes + at, length - at)
                    ? HF_OK
-                   : damaged(r, at, "expected a frame, its head is damaged");
+                   : hf_fail_byte(err, at,
+                                  "expected a frame, its head is damaged");
     if (f->length > length - at - sizeof(*f))
         return HF_OK; /* cut off */
     if (f->length % 8 != 0)
-        return damaged(r, at, "a frame's length is not a multiple of 8");
+        return hf_fail_byte(err, at, "a frame's length is not a multiple of 8");
     *ret_whole = true;
     return HF_OK;
 }
@@ -179,7 +180,7 @@ static hf_status walk(reader *r, size_t length)
     bool whole;
 
     while (!r->ended) {
-        st = next_frame(r, at, length, &f, &whole);
+        st = hf_frame_next(r->bytes, at, length, &f, &whole, r->err);
         if (st != HF_OK)
             return st;
         if (!whole)
@@ -461,7 +462,7 @@ static hf_status take_frame(reader *r, const hf_frame *f, uint64_t at,
 {
     if (certificates)
         return f->type == HF_FRAME_ORDER ? take_order(r, at, true) : HF_OK;
-    if (!checksum_holds(r->bytes + at, f->length, f->checksum))
+    if (!hf_checksum_holds(r->bytes + at, f->length, f->checksum))
         return damaged(r, at, "a frame's checksum is wrong");
     switch (f->type) {
     case HF_FRAME_ABOUT:
@@ -576,6 +577,8 @@ hf_status hf_binary_read(const char *bytes, size_t length, hf_budget *budget,
     if (length < HF_BINARY_HEAD)
         return hf_fail_byte(err, length,
                             "the file ends before the first frame");
+    if (hf_binary_is_stream(bytes, length))
+        return hf_binary_read_stream(bytes, length, budget, ret_h, err);
     r.h = HF_NEW(hf_history);
     r.h->name = HF_NONE;
     st = read_all(&r, length);

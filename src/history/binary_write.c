@@ -26,7 +26,7 @@ typedef struct progress {
     uint32_t strings, sessions, keys, values, txns, ops, extra, wide;
 } progress;
 
-static void put_frame(hf_out *out, hf_frame_type type, hf_str payload)
+void hf_frame_put(hf_out *out, hf_frame_type type, hf_str payload)
 {
     static const char zeros[8] = {0};
     size_t pad = hf_padded(payload.len) - payload.len;
@@ -290,7 +290,7 @@ static void put_about(const hf_history *h, hf_out *out, hf_out *scratch)
     scratch->n = 0;
     hf_out_bytes(scratch, &a, sizeof(a));
     hf_out_str(scratch, name);
-    put_frame(out, HF_FRAME_ABOUT, hf_out_view(scratch));
+    hf_frame_put(out, HF_FRAME_ABOUT, hf_out_view(scratch));
 }
 
 /* One frame of the version order: runs of (key, how many), then the
@@ -322,7 +322,7 @@ static hf_key_id put_order(const hf_history *h, hf_key_id key, hf_out *out,
     hf_out_bytes(scratch, h->cert.order_txn + first[key],
                  (size_t)o.n_entries * 4);
     if (o.n_runs > 0)
-        put_frame(out, HF_FRAME_ORDER, hf_out_view(scratch));
+        hf_frame_put(out, HF_FRAME_ORDER, hf_out_view(scratch));
     return end;
 }
 
@@ -340,7 +340,7 @@ static void put_certificate(const hf_history *h, hf_out *out, hf_out *scratch)
         scratch->n = 0;
         hf_out_bytes(scratch, &n, 4);
         hf_out_bytes(scratch, c->serial + i, (size_t)n * 4);
-        put_frame(out, HF_FRAME_SERIAL, hf_out_view(scratch));
+        hf_frame_put(out, HF_FRAME_SERIAL, hf_out_view(scratch));
     }
 }
 
@@ -359,10 +359,10 @@ void hf_binary_write(const hf_history *h, hf_out *out)
     do {
         to = next_batch(h, &from);
         put_batch(h, &from, &to, &scratch);
-        put_frame(out, HF_FRAME_BATCH, hf_out_view(&scratch));
+        hf_frame_put(out, HF_FRAME_BATCH, hf_out_view(&scratch));
         from = to;
     } while (from.txns < h->n_txns);
     put_certificate(h, out, &scratch);
-    put_frame(out, HF_FRAME_END, (hf_str){(const char *)&end, sizeof(end)});
+    hf_frame_put(out, HF_FRAME_END, (hf_str){(const char *)&end, sizeof(end)});
     hf_out_release(&scratch);
 }

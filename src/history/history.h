@@ -179,6 +179,18 @@ static inline bool hf_op_has_extra(hf_op_kind kind)
            kind == HF_OP_INCREMENT;
 }
 
+/* Flags of a statement: what it did to rows is recorded as operations beside
+ * it, and those are judged.  A lock is of a read, so this is free. */
+#define HF_OP_WITH_ITEMS (HF_OP_FOR_UPDATE | HF_OP_FOR_SHARE)
+
+/* A statement that may have read and written what nobody knows of. */
+static inline bool hf_op_is_opaque(const hf_history *h, hf_op_id op)
+{
+    return hf_op_kind_of(h, op) == HF_OP_SQL &&
+           !(h->op_kind[op] & HF_OP_FAILED) &&
+           (h->op_kind[op] & HF_OP_WITH_ITEMS) != HF_OP_WITH_ITEMS;
+}
+
 /* The list a list value extends (HF_NONE: it has one element), and the value
  * id of its last element, which is the value of the append that made it. */
 static inline hf_value_id hf_list_parent(const hf_history *h, hf_value_id v)

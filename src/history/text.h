@@ -10,5 +10,9 @@ HF_MUST_USE hf_status hf_text_read(const char *text, size_t length,
                                    hf_builder *b, hf_error *err);
 /* Write errors are out's.  Labels that are not unique are left out. */
 void hf_text_write(const hf_history *original, hf_out *out);
+/* For one that is written in pieces, as it goes on: the first line; then the
+ * initial values and transactions of each piece. */
+void hf_text_write_head(const hf_history *h, hf_out *out);
+void hf_text_write_piece(const hf_history *h, hf_out *out);
 
 #endif

@@ -343,7 +343,7 @@ static bool fast_item(hf_text_reader *r, hf_txn_id t)
 /* Everything a long form may say; filled in any order. */
 typedef struct long_op {
     bool has_kind, has_key, has_value, has_at, has_where, has_by;
-    bool has_versions, has_rows, has_text, failed;
+    bool has_versions, has_rows, has_text, failed, items;
     hf_op_kind kind;
     hf_key_id key;
     const char *value, *before, *after, *rows; /* places to read again */
@@ -508,6 +508,8 @@ static bool long_field(hf_text_reader *r, long_op *o, hf_str name)
         return read_lock(r, o);
     if (is(name, "failed"))
         return hf_json_in_bool(j, &o->failed);
+    if (is(name, "items"))
+        return hf_json_in_bool(j, &o->items);
     if (is(name, "by"))
         return o->has_by = true, hf_json_in_int(j, &o->by);
     if (is(name, "before"))
@@ -721,6 +723,10 @@ static bool long_form(hf_text_reader *r, hf_txn_id t)
         return hf_json_in_fail(&r->j, "expected \"op\" in the operation");
     if (o.failed)
         o.flags |= HF_OP_FAILED;
+    if (o.items && o.kind != HF_OP_SQL)
+        return hf_json_in_fail(&r->j, "\"items\" is of SQL statements");
+    if (o.items)
+        o.flags |= HF_OP_WITH_ITEMS;
     if (hf_op_has_predicate(o.kind)) {
         ok = long_predicate(r, t, &o);
     } else if (o.kind == HF_OP_SQL) {

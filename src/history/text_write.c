@@ -233,7 +233,10 @@ static void put_long(const hf_history *h, hf_txn_id t, hf_op_id op, hf_json *j)
         hf_json_key(j, "value");
         put_op_value(h, op, j);
     }
-    if (flags & (HF_OP_FOR_UPDATE | HF_OP_FOR_SHARE)) {
+    if (kind == HF_OP_SQL && (flags & HF_OP_WITH_ITEMS) == HF_OP_WITH_ITEMS) {
+        hf_json_key(j, "items");
+        hf_json_bool(j, true);
+    } else if (flags & (HF_OP_FOR_UPDATE | HF_OP_FOR_SHARE)) {
         hf_json_key(j, "lock");
         hf_json_text(j, flags & HF_OP_FOR_UPDATE ? "update" : "share");
     }
@@ -433,24 +436,42 @@ static bool labels_are_unique(const hf_history *h)
     return unique;
 }
 
-void hf_text_write(const hf_history *original, hf_out *out)
+static void put_transactions(const hf_history *h, hf_out *out)
 {
-    hf_history shown = *original;
-    const hf_history *h = &shown;
     hf_json j;
 
-    /* some formats number transactions loosely; ids must be unique here */
-    if (!labels_are_unique(original))
-        shown.txn_label = NULL;
-
-    hf_json_init(&j, out);
-    put_header(h, &j);
-    hf_out_char(out, '\n');
-    put_initial(h, out);
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         hf_json_init(&j, out);
         put_txn(h, t, &j);
         hf_out_char(out, '\n');
     }
+}
+
+void hf_text_write(const hf_history *original, hf_out *out)
+{
+    hf_history shown = *original;
+    const hf_history *h = &shown;
+
+    /* some formats number transactions loosely; ids must be unique here */
+    if (!labels_are_unique(original))
+        shown.txn_label = NULL;
+
+    hf_text_write_head(h, out);
+    hf_text_write_piece(h, out);
     put_certificate(h, out);
+}
+
+void hf_text_write_head(const hf_history *h, hf_out *out)
+{
+    hf_json j;
+
+    hf_json_init(&j, out);
+    put_header(h, &j);
+    hf_out_char(out, '\n');
+}
+
+void hf_text_write_piece(const hf_history *h, hf_out *out)
+{
+    put_initial(h, out);
+    put_transactions(h, out);
 }

@@ -346,7 +346,7 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
     hf_op_kind kind = hf_op_kind_of(h, op);
     uint32_t n = hf_item_reads(h, op);
 
-    if (kind == HF_OP_SQL)
+    if (hf_op_is_opaque(h, op))
         k->c->dropped_predicate = true;
     if (kind == HF_OP_INCREMENT && !hf_increment_adds_up(h, op))
         k->c->txns[i].broken = true;

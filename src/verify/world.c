@@ -344,7 +344,7 @@ static bool take_operation(hf_reader *r, hf_txn_id t, hf_op_id op)
 
     if (!hf_op_counts(v->h, op))
         return true;
-    if (kind == HF_OP_SQL)
+    if (hf_op_is_opaque(v->h, op))
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "%s has a SQL statement, which is not judged",
                           hf_label_txn(v->h, t).text);

@@ -97,7 +97,7 @@ void hf_client_turn(generator *g, uint32_t slot);
 /* More random numbers. */
 void hf_generate_bits(generator *g);
 /* Notes when the operations of client i ended. */
-void hf_client_clock(generator *g, uint32_t i);
+void hf_client_tick(generator *g, uint32_t i);
 /* Makes n more keys known to the store and the history, as numbers. */
 void hf_generate_keys(generator *g, uint32_t n);
 
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) void drive(generator *g,
             if (!next(g, c, i, bits))
                 c->left = 0; /* refused: all that is left is to end */
             if (g->intervals)
-                hf_client_clock(g, i);
+                hf_client_tick(g, i);
         } else {
             hf_client_turn(g, slot);
         }

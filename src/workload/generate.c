@@ -368,7 +368,7 @@ static void begin(generator *g, uint32_t i)
     g->n_begun++;
 }
 
-void hf_client_clock(generator *g, uint32_t i)
+void hf_client_tick(generator *g, uint32_t i)
 {
     hf_store_record r = hf_store_log(g->s, i);
 

@@ -1,0 +1,423 @@
+/* client.c: the steps of a workload, sent and written down.
+ *
+ * Times are taken around each call to the driver.  A write is in the log
+ * whatever became of it, unless the database refused it: if its transaction
+ * was aborted it must not be seen, and where it is the checker has to know
+ * whose it was.
+ */
+#include "workload/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/budget.h"
+#include "base/mem.h"
+#include "run/client_impl.h"
+#include "run/tag.h"
+#include "sql/value.h"
+
+#define FRESH_FROM 1000000000
+
+/* ---- statements ---------------------------------------------------------- */
+
+void hf_statements_init(hf_statements *s)
+{
+    pthread_mutex_init(&s->mutex, NULL);
+    hf_map_init(&s->numbers);
+}
+
+void hf_statements_release(hf_statements *s)
+{
+    hf_map_release(&s->numbers);
+    pthread_mutex_destroy(&s->mutex);
+}
+
+static uint32_t count_params(const char *sql)
+{
+    uint32_t most = 0;
+
+    for (; *sql; sql++) {
+        uint32_t n = 0;
+
+        if (*sql != '$')
+            continue;
+        while (sql[1] >= '0' && sql[1] <= '9')
+            n = 10 * n + (uint32_t)(*++sql - '0');
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+hf_db_statement hf_statement_of(hf_statements *s, const char *sql,
+                                bool returns_rows)
+{
+    hf_db_statement st = {.sql = sql,
+                          .n_params = count_params(sql),
+                          .returns_rows = returns_rows};
+
+    pthread_mutex_lock(&s->mutex);
+    st.number = hf_map_add(&s->numbers, (uint64_t)(uintptr_t)sql,
+                           (uint32_t)s->numbers.n);
+    pthread_mutex_unlock(&s->mutex);
+    return st;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void hf_client_init(hf_client *c, hf_db *db, unsigned number, unsigned count,
+                    uint64_t seed)
+{
+    memset(c, 0, sizeof(*c));
+    c->db = db;
+    c->number = number;
+    c->count = count;
+    pthread_mutex_init(&c->lock, NULL);
+    hf_rng_seed(&c->rng, hf_mix64(seed + 0x9e3779b97f4a7c15u * (number + 1)));
+    hf_map_init(&c->known);
+    hf_sql_result_init(&c->rows);
+}
+
+void hf_client_release(hf_client *c)
+{
+    hf_client_disconnect(c);
+    hf_sql_result_release(&c->rows);
+    hf_map_release(&c->known);
+    hf_vec_release(&c->params);
+    pthread_mutex_destroy(&c->lock);
+}
+
+hf_status hf_client_connect(hf_client *c, hf_error *err)
+{
+    hf_db_session *session = NULL;
+    hf_status st = c->db->driver->connect(c->db, c->number, &session, err);
+
+    if (st != HF_OK)
+        return st;
+    pthread_mutex_lock(&c->lock);
+    c->session = session;
+    pthread_mutex_unlock(&c->lock);
+    return HF_OK;
+}
+
+void hf_client_disconnect(hf_client *c)
+{
+    hf_db_session *session;
+
+    pthread_mutex_lock(&c->lock);
+    session = c->session;
+    c->session = NULL;
+    pthread_mutex_unlock(&c->lock);
+    if (session)
+        c->db->driver->disconnect(session);
+}
+
+void hf_client_interrupt(hf_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->session && c->db->driver->interrupt)
+        c->db->driver->interrupt(c->session);
+    pthread_mutex_unlock(&c->lock);
+}
+
+hf_rng *hf_client_rng(hf_client *c)
+{
+    return &c->rng;
+}
+
+unsigned hf_client_number(const hf_client *c)
+{
+    return c->number;
+}
+
+unsigned hf_client_count(const hf_client *c)
+{
+    return c->count;
+}
+
+int64_t hf_client_fresh(hf_client *c)
+{
+    return FRESH_FROM + (int64_t)c->fresh++ * c->count + c->number;
+}
+
+uint64_t hf_client_now(const hf_client *c)
+{
+    return hf_clock_ns() - c->epoch;
+}
+
+uint64_t hf_client_clock(const hf_client *c)
+{
+    return hf_client_now(c);
+}
+
+/* ---- transactions -------------------------------------------------------- */
+
+static hf_client_state state_of(hf_db_status status)
+{
+    switch (status) {
+    case HF_DB_OK:
+        return HF_CLIENT_LIVE;
+    case HF_DB_ABORTED:
+        return HF_CLIENT_ABORTED;
+    case HF_DB_REFUSED:
+        return HF_CLIENT_REFUSED;
+    case HF_DB_LOST:
+        return HF_CLIENT_LOST;
+    case HF_DB_FAILED:
+        break;
+    }
+    return HF_CLIENT_FAILED;
+}
+
+bool hf_client_begin(hf_client *c, hf_db_level level, bool read_only)
+{
+    hf_span at = {.start = hf_client_now(c)};
+
+    if (c->log)
+        hf_log_begin(c->log, at.start);
+    c->answer = (hf_db_answer){0};
+    c->db->driver->begin(c->session, level, read_only, &c->answer);
+    c->state = state_of(c->answer.status);
+    at.end = hf_client_now(c);
+    if (c->log)
+        hf_log_mark(c->log, HF_OP_BEGIN, at);
+    return c->state == HF_CLIENT_LIVE;
+}
+
+/* What the answer to a commit means. */
+static hf_outcome commit(hf_client *c)
+{
+    c->db->driver->commit(c->session, &c->answer);
+    c->state = state_of(c->answer.status);
+    switch (c->state) {
+    case HF_CLIENT_LIVE:
+        return HF_COMMITTED;
+    case HF_CLIENT_LOST:
+    case HF_CLIENT_FAILED:
+        return HF_UNKNOWN_OUTCOME;
+    default:
+        return HF_ABORTED;
+    }
+}
+
+hf_outcome hf_client_end(hf_client *c)
+{
+    hf_span at = {.start = hf_client_now(c)};
+    bool live = c->state == HF_CLIENT_LIVE;
+    hf_outcome outcome = HF_ABORTED;
+    hf_db_answer ignored = {0};
+
+    if (live)
+        outcome = commit(c);
+    if (c->state == HF_CLIENT_REFUSED || c->state == HF_CLIENT_GAVE_UP)
+        c->db->driver->abort(c->session, &ignored);
+    if (ignored.status == HF_DB_LOST || ignored.status == HF_DB_FAILED)
+        hf_client_disconnect(c); /* which aborts it as well */
+    at.end = outcome == HF_UNKNOWN_OUTCOME ? HF_TIME_NONE : hf_client_now(c);
+    if (!c->log)
+        return outcome;
+    hf_log_mark(c->log,
+                live && outcome != HF_ABORTED ? HF_OP_COMMIT : HF_OP_ABORT, at);
+    hf_log_end(c->log, outcome, at.end);
+    return outcome;
+}
+
+void hf_client_give_up(hf_client *c, const char *reason)
+{
+    (void)reason;
+    if (c->state == HF_CLIENT_LIVE)
+        c->state = HF_CLIENT_GAVE_UP;
+}
+
+/* ---- what a step means --------------------------------------------------- */
+
+static bool writes(hf_step_kind kind)
+{
+    return kind == HF_STEP_INSERT || kind == HF_STEP_UPSERT ||
+           kind == HF_STEP_UPDATE || kind == HF_STEP_APPEND;
+}
+
+static bool returns_rows(const hf_step *s)
+{
+    return s->kind == HF_STEP_READ || s->kind == HF_STEP_SCAN ||
+           s->kind == HF_STEP_LIST ||
+           (s->kind == HF_STEP_OTHER &&
+            hf_str_same_name((hf_str){s->sql, strnlen(s->sql, 6)},
+                             HF_STR("SELECT")));
+}
+
+static hf_log_key key_of(hf_client *c, const hf_step *s, hf_sql_value *parts)
+{
+    hf_log_key key = {s->table, parts, 0};
+
+    for (unsigned i = 0; i < HF_STEP_KEYS && s->keys[i]; i++)
+        if (s->keys[i] <= c->params.n)
+            parts[key.n++] = c->params.at[s->keys[i] - 1];
+    return key;
+}
+
+/* Tags come as numbers; what is something else was written by nobody. */
+static int64_t tag_in(const hf_sql_value *v)
+{
+    int64_t tag = INT64_MIN;
+
+    if (v->type == HF_SQL_INT)
+        return v->integer;
+    if (v->type == HF_SQL_TEXT)
+        (void)hf_str_to_int((hf_str){v->text, v->length}, &tag);
+    return tag;
+}
+
+static void log_read(hf_client *c, const hf_log_key *key, hf_span at)
+{
+    if (c->rows.n_rows == 0)
+        hf_log_absent(c->log, key, at);
+    for (uint64_t i = 0; i < c->rows.n_rows; i++)
+        hf_log_value(c->log, HF_OP_READ, key,
+                     tag_in(&c->rows.cells[i * c->rows.n_columns]), at);
+}
+
+static void log_scan(hf_client *c, const hf_step *s, hf_span at)
+{
+    uint32_t n = c->rows.n_columns;
+
+    for (uint64_t i = 0; i < c->rows.n_rows && s->keys[0] < n; i++) {
+        const hf_sql_value *row = &c->rows.cells[i * n];
+
+        hf_log_value(c->log, HF_OP_READ,
+                     &(hf_log_key){s->table, row + 1, s->keys[0]}, tag_in(row),
+                     at);
+    }
+}
+
+static void log_list(hf_client *c, const hf_log_key *key, hf_span at)
+{
+    hf_str text = HF_STR("");
+
+    if (c->rows.n_rows > 0 && c->rows.cells[0].type == HF_SQL_TEXT)
+        text = hf_sql_text_of(&c->rows.cells[0]);
+    if (c->rows.n_rows > 0 && c->rows.cells[0].type == HF_SQL_INT) {
+        char digits[24]; /* a list of one, to a database with loose types */
+        int n = snprintf(digits, sizeof(digits), "%lld",
+                         (long long)c->rows.cells[0].integer);
+
+        hf_log_list(c->log, key, (hf_str){digits, (size_t)n}, at);
+        return;
+    }
+    hf_log_list(c->log, key, text, at);
+}
+
+static unsigned write_kind(hf_step_kind kind)
+{
+    if (kind == HF_STEP_INSERT)
+        return HF_OP_INSERT;
+    return kind == HF_STEP_APPEND ? HF_OP_APPEND : HF_OP_WRITE;
+}
+
+static void log_write(hf_client *c, const hf_step *s, const hf_log_key *key,
+                      hf_span at)
+{
+    bool answered = c->state == HF_CLIENT_LIVE;
+    unsigned failed = c->state == HF_CLIENT_REFUSED ? HF_OP_FAILED : 0;
+
+    if (answered && c->rows.affected == 0 &&
+        (s->kind == HF_STEP_UPDATE || s->kind == HF_STEP_DELETE ||
+         s->kind == HF_STEP_APPEND))
+        hf_log_absent(c->log, key, at);
+    else if (s->kind == HF_STEP_DELETE && !failed)
+        hf_log_delete(c->log, key, at);
+    else if (s->kind != HF_STEP_DELETE)
+        hf_log_value(c->log, write_kind(s->kind) | failed, key,
+                     hf_tag_of(c->number, c->counter), at);
+}
+
+static void log_step(hf_client *c, const hf_step *s, hf_span at)
+{
+    bool answered = c->state == HF_CLIENT_LIVE;
+    hf_sql_value parts[HF_STEP_KEYS];
+    hf_log_key key = key_of(c, s, parts);
+
+    if (c->sql)
+        hf_log_sql(c->log, s->sql, c->params.at, (uint32_t)c->params.n,
+                   answered ? &c->rows : NULL, !answered, at);
+    if (writes(s->kind) || s->kind == HF_STEP_DELETE)
+        log_write(c, s, &key, at);
+    else if (!answered)
+        return;
+    else if (s->kind == HF_STEP_READ)
+        log_read(c, &key, at);
+    else if (s->kind == HF_STEP_SCAN) {
+        c->scans++;
+        log_scan(c, s, at);
+    } else if (s->kind == HF_STEP_LIST)
+        log_list(c, &key, at);
+}
+
+/* ---- a step -------------------------------------------------------------- */
+
+static hf_db_statement statement_of(hf_client *c, const hf_step *s)
+{
+    hf_db_statement st;
+    uint32_t known = hf_map_get(&c->known, (uint64_t)(uintptr_t)s->sql);
+
+    if (known != UINT32_MAX)
+        return (hf_db_statement){.number = known,
+                                 .sql = s->sql,
+                                 .n_params = (uint32_t)c->params.n,
+                                 .returns_rows = returns_rows(s)};
+    st = hf_statement_of(c->statements, s->sql, returns_rows(s));
+    hf_map_set(&c->known, (uint64_t)(uintptr_t)s->sql, st.number);
+    return st;
+}
+
+/* The parameters, with the tag in its place; what others may see from now on
+ * is made known. */
+static void prepare(hf_client *c, const hf_step *s, const hf_sql_value *params,
+                    uint32_t n, uint64_t now)
+{
+    hf_sql_value parts[HF_STEP_KEYS];
+
+    c->params.n = 0;
+    hf_vec_reserve(&c->params, (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        c->params.at[c->params.n++] = params[i];
+    if (writes(s->kind)) {
+        c->counter++;
+        if (s->tag > 0 && s->tag <= n)
+            c->params.at[s->tag - 1] =
+                hf_sql_of_int(hf_tag_of(c->number, c->counter));
+    }
+    if (!c->log)
+        return;
+    if (writes(s->kind))
+        hf_log_issued(c->log, c->counter);
+    if (s->kind == HF_STEP_DELETE) {
+        hf_log_key key = key_of(c, s, parts);
+
+        hf_log_deleting(c->log, &key, now);
+    }
+}
+
+bool hf_client_step(hf_client *c, const hf_step *step,
+                    const hf_sql_value *params, uint32_t n,
+                    const hf_sql_result **ret_rows)
+{
+    hf_db_statement statement;
+    hf_span at;
+
+    if (c->state != HF_CLIENT_LIVE)
+        return false;
+    at.start = hf_client_now(c);
+    prepare(c, step, params, n, at.start);
+    statement = statement_of(c, step);
+    c->db->driver->execute(c->session, &statement, c->params.at,
+                           (uint32_t)c->params.n, &c->rows, &c->answer);
+    at.end = hf_client_now(c);
+    c->state = state_of(c->answer.status);
+    if (c->state == HF_CLIENT_LOST)
+        at.end = HF_TIME_NONE;
+    if (c->log)
+        log_step(c, step, at);
+    if (ret_rows)
+        *ret_rows = &c->rows;
+    return c->state == HF_CLIENT_LIVE;
+}

@@ -1,0 +1,70 @@
+/* client_impl.h: the insides of a client, for src/run. */
+#ifndef HF_RUN_CLIENT_IMPL_H
+#define HF_RUN_CLIENT_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "run/recorder.h"
+#include "workload/client.h"
+
+/* Statements by number, shared by all clients of a run. */
+typedef struct hf_statements {
+    pthread_mutex_t mutex;
+    hf_map numbers; /* by the address of the text */
+} hf_statements;
+
+void hf_statements_init(hf_statements *s);
+void hf_statements_release(hf_statements *s);
+/* sql must stay where it is. */
+hf_db_statement hf_statement_of(hf_statements *s, const char *sql,
+                                bool returns_rows);
+
+/* How the transaction in hand stands. */
+typedef enum hf_client_state {
+    HF_CLIENT_LIVE = 0,
+    HF_CLIENT_ABORTED, /* by the database: worth another try */
+    HF_CLIENT_REFUSED, /* a statement was; the client has to abort */
+    HF_CLIENT_GAVE_UP, /* the application; the same */
+    HF_CLIENT_LOST,    /* no answer */
+    HF_CLIENT_FAILED   /* the run has to stop */
+} hf_client_state;
+
+struct hf_client {
+    hf_db *db;
+    hf_db_session *session; /* NULL: not connected; see lock */
+    pthread_mutex_t lock;   /* of session, against interrupts */
+    unsigned number, count;
+    uint64_t epoch; /* the run's time 0, by hf_clock_ns() */
+    hf_rng rng;
+    hf_statements *statements;
+    hf_map known; /* statement numbers, by address */
+    HF_VEC(hf_sql_value) params;
+    hf_sql_result rows;
+    hf_log *log; /* NULL: not recorded */
+    bool sql;
+    uint32_t counter; /* of tags */
+    uint64_t scans;
+    uint32_t fresh;
+    hf_client_state state;
+    hf_db_answer answer; /* of the last call */
+};
+
+void hf_client_init(hf_client *c, hf_db *db, unsigned number, unsigned count,
+                    uint64_t seed);
+void hf_client_release(hf_client *c); /* disconnects */
+
+HF_MUST_USE hf_status hf_client_connect(hf_client *c, hf_error *err);
+void hf_client_disconnect(hf_client *c);
+/* Any thread: its call, if it is in one, ends LOST. */
+void hf_client_interrupt(hf_client *c);
+
+/* One transaction around steps: begin; steps; end, which commits if it is
+ * live and aborts if need be. */
+bool hf_client_begin(hf_client *c, hf_db_level level, bool read_only);
+hf_outcome hf_client_end(hf_client *c);
+uint64_t hf_client_now(const hf_client *c);
+
+#endif
