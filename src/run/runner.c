@@ -419,6 +419,8 @@ static void init(hf_runner *r)
         hf_client_init(c, o->db, i, o->clients, o->seed);
         c->statements = &r->statements;
         c->epoch = r->epoch;
+        if (o->db->driver->clock_skew)
+            c->epoch -= o->db->driver->clock_skew(o->db, i);
         c->sql = o->sql;
         if (r->recorder)
             c->log = hf_recorder_log(r->recorder, i);
