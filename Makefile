@@ -45,6 +45,13 @@ fuzz: deps
 soak: deps all
 	@scripts/soak $(BUILD)
 
+# Every database that is installed: hours.  SECONDS, MINUTES, DB, LEVEL,
+# WORKLOAD make it shorter, PARTS="anomalies bugs matrix clean" choose.
+live: deps all
+	@SECONDS="$(SECONDS)" MINUTES="$(MINUTES)" CLIENTS="$(CLIENTS)" \
+	    CHECK="$(CHECK)" DB="$(DB)" LEVEL="$(LEVEL)" \
+	    WORKLOAD="$(WORKLOAD)" scripts/live $(BUILD) $(PARTS)
+
 corpora: deps all
 	@$(BUILD)/tests/corpora $(or $(DIR),../shared/corpora)
 
