@@ -18,6 +18,7 @@
 /* Consistent read: what one snapshot serves. */
 typedef enum hf_watch_read {
     HF_WATCH_READ_NONE,        /* reads are not judged against snapshots */
+    HF_WATCH_READ_ROW,         /* each row read: the newest, committed */
     HF_WATCH_READ_STATEMENT,   /* each statement has one */
     HF_WATCH_READ_TRANSACTION, /* the transaction has one */
     HF_WATCH_READ_COUNT
@@ -97,7 +98,7 @@ const char *hf_watch_certifier_name(hf_watch_certifier certifier);
 /* Rows of a user's own file.  Each is a block of lines
  *
  *     [mydb/serializable]
- *     read = transaction          none, statement, transaction
+ *     read = transaction          none, row, statement, transaction
  *     snapshot = first            first, begin, read, any
  *     locked-reads = newest       snapshot, newest
  *     locks = ranges              none, writes, rows, ranges

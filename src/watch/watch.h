@@ -62,6 +62,7 @@ typedef enum hf_watch_rule {
     HF_RULE_INTERMEDIATE, /* CR: its writer wrote the key again */
     HF_RULE_NEVER,        /* CR: nobody (still known) wrote that value */
     HF_RULE_MISSING_ROW,  /* CR: a scan left out a row that must be there */
+    HF_RULE_WRONG_ROW,    /* CR: a scan returned a row not in its condition */
     HF_RULE_SKEWED,       /* CR: no single instant explains several reads */
     HF_RULE_LOCKS,        /* ME: incompatible locks were held together */
     HF_RULE_LOST_UPDATE,  /* FUW: both wrote a row, neither saw the other */
@@ -157,7 +158,7 @@ const char *hf_watch_complaint_text(hf_watch_complaint c);
 typedef enum hf_watch_unjudged {
     HF_UNJUDGED_INITIAL,   /* reads that may be of an unknown initial value */
     HF_UNJUDGED_EQUAL,     /* reads that equal values of several writers */
-    HF_UNJUDGED_SPOILED,   /* operations of transactions complained about */
+    HF_UNJUDGED_SPOILED,   /* reads of transactions complained about */
     HF_UNJUDGED_CONDITION, /* rows whose condition nobody could evaluate */
     HF_UNJUDGED_LIMIT,     /* pairs left out at a limit of the engine */
     HF_UNJUDGED_COUNT
@@ -178,7 +179,7 @@ typedef struct hf_watch_stats {
     /* By order of overlapping instants: kept now. */
     uint64_t keys, versions_kept, locks_kept, readers_kept;
     uint64_t transactions_kept, edges_kept;
-    uint64_t complaints[HF_WATCH_COMPLAINT_COUNT];
+    uint64_t complaints[HF_COMPLAINT_COUNT];
     uint64_t unjudged[HF_UNJUDGED_COUNT];
     uint64_t clock_jump; /* ns, the largest seen of a client */
     uint64_t watermark;
