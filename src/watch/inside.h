@@ -37,6 +37,7 @@
 #define HF_WATCH_INSIDE_H
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "watch/order.h"
 #include "watch/watch.h"
@@ -65,6 +66,8 @@ typedef enum item_kind { ITEM_READ, ITEM_INSTALL, ITEM_LOCK } item_kind;
 #define ITEM_CONDITION (1u << 5) /* READ: of a scan with a condition */
 #define ITEM_SCANNED (1u << 6)   /* READ: of a scan */
 #define ITEM_SUSPECT (1u << 7)   /* a clock of it has jumped */
+/* LOCK: the bit of LOOSE, which is of reads: an aborted write */
+#define ITEM_WROTE ITEM_LOOSE
 
 typedef struct watch_item {
     uint64_t now, seq; /* when, in the stream */
@@ -121,7 +124,7 @@ typedef struct watch_held {
     uint64_t latest; /* greatest end.hi of this and all older ones */
     uint64_t serial;
     uint32_t next; /* older, same row */
-    uint32_t key;
+    uint32_t row, key;
     uint8_t flags; /* ITEM_* */
     bool is_committed, wrote;
 } watch_held;
@@ -131,7 +134,7 @@ typedef struct watch_reader {
     uint64_t txn, ref; /* the version's */
     span snapshot, at;
     uint64_t serial;
-    uint32_t next, scan;
+    uint32_t key, next, scan;
     uint16_t statement;
     uint8_t flags;
 } watch_reader;
@@ -152,7 +155,6 @@ static inline bool ring_has(const watch_ring *r, uint32_t at)
 typedef enum finding_kind {
     FOUND_VIOLATION, /* violations.at[index] */
     FOUND_INSTANTS,  /* from's instant is before to's */
-    FOUND_BOUND,     /* to's instant is inside to.at */
     FOUND_RW,        /* SC: from read what to overwrote */
     FOUND_EDGE,      /* SC: another dependency */
     FOUND_END        /* SC: a transaction ended */
@@ -184,7 +186,8 @@ typedef struct watch_finding {
 
 typedef struct watch_shard {
     struct hf_watch *w;
-    HF_VEC(watch_item) items; /* of this batch */
+    HF_VEC(watch_item) next;  /* of the batch that intake fills */
+    HF_VEC(watch_item) items; /* of the one that is judged */
     HF_VEC(watch_item) heap;  /* reads to be judged, least snapshot.hi first */
     HF_VEC(watch_finding) found;
     HF_VEC(hf_violation) violations;
@@ -196,12 +199,16 @@ typedef struct watch_shard {
 
     watch_version *spare[12]; /* by class, linked by `value` */
     HF_VEC(void *) slabs;
+    size_t bytes; /* of slabs */
 
     uint64_t now, horizon, live;
     hf_watch_stats stats; /* of this shard */
 } watch_shard;
 
 #define SHARDS 16u
+#define WHOLE_DATABASE                                                         \
+    (UINT32_MAX - 1) /* the row, where there is one writer                     \
+                      */
 #define PAGE_BITS 12u
 #define PAGE_KEYS (1u << PAGE_BITS)
 #define PAGE_COUNT (1u << (32 - PAGE_BITS))
@@ -238,12 +245,14 @@ typedef struct watch_txn {
     uint64_t last_hi;  /* greatest hi so far */
     span snapshot;
     uint64_t filter[4]; /* keys perhaps written */
+    hf_map places;      /* of a key in `writes`, if there are many */
     HF_VEC(own_write) writes;
     HF_VEC(own_lock) locks;
     /* the statement whose rows are coming in */
     uint32_t scan; /* NO_ID: not a scan */
     uint16_t statement;
-    bool has_statement, scan_locks_exclusive, scan_locks;
+    bool has_statement;
+    uint8_t scan_flags; /* of the SCAN event */
     span scan_at;
     HF_VEC(own_read) rows;
 } watch_txn;
@@ -252,14 +261,20 @@ typedef struct watch_client {
     uint32_t txn;  /* NO_ID: none is running */
     uint64_t last; /* id of the one that ended last */
     uint64_t last_before, last_after;
-    uint64_t jump; /* by which its clock was seen to go back */
+    uint64_t jump;  /* by which its clock was seen to go back */
+    bool has_ended; /* `last` is one */
 } watch_client;
 
-/* Ended transactions that may matter are remembered as two generations: only
- * the least and the greatest of their times. */
+/* Ended transactions that may still matter, as two generations of which only
+ * the least and the greatest time is kept: the old one is forgotten when its
+ * greatest has passed, and the young one takes its place. */
 typedef struct generation {
-    uint64_t least_begin, least_snapshot, latest_end, latest_commit;
+    uint64_t least, greatest;
 } generation;
+
+typedef struct generations {
+    generation old, young;
+} generations;
 
 typedef struct placed {
     uint64_t place;
@@ -279,8 +294,8 @@ typedef struct live_scan {
     uint64_t serial;
     uint32_t slot, scan;
     uint16_t statement;
-    bool is_exclusive, locks;
-    uint64_t first, last;
+    uint8_t flags; /* ITEM_* */
+    bool is_exclusive;
 } live_scan;
 
 typedef struct watch_group {
@@ -313,9 +328,10 @@ struct hf_watch {
     uint64_t error;     /* clock error and slack */
     bool stopped, finished;
     /* what the profile asks for */
-    bool locks, fuw, tracks_reads, instants, all_edges, ends;
+    bool locks, fuw, fuw_sharpens, tracks_reads, instants, all_edges;
 
     watch_key **pages; /* of watch_key, by key; PAGE_COUNT of them */
+    size_t n_pages;
     watch_shard shards[SHARDS];
 
     uint64_t now, watermark; /* lo of the newest event; raw */
@@ -323,15 +339,20 @@ struct hf_watch {
     uint64_t serial; /* of the next transaction */
     size_t in_batch;
     uint64_t horizon, live;
-    generation old, young;
+    uint64_t judged_horizon; /* of the batch that is judged */
+    bool has_batch;          /* there is one */
+    generations unripe;      /* reads may not be judged: by their last time */
+    generations recent;      /* may have overlapped someone running */
 
     HF_VEC(watch_txn) txns; /* slots */
     HF_VEC(uint32_t) free_txns;
     HF_VEC(watch_client) clients;
     HF_VEC(watch_group) groups;
     HF_VEC(scan_range) scans;
-    HF_VEC(watch_finding) found; /* by intake */
+    HF_VEC(watch_finding) found; /* by intake, while the batch fills */
+    HF_VEC(watch_finding) ready; /* of the batch before */
     HF_VEC(hf_violation) violations;
+    HF_VEC(hf_violation) ready_violations;
     past_write *past;
     uint64_t n_past;
 
@@ -351,8 +372,7 @@ void hf_watch_shard_init(watch_shard *s, hf_watch *w);
 void hf_watch_shard_release(watch_shard *s);
 /* Handles the items of the batch, then all reads that are ripe. */
 void hf_watch_shard_run(watch_shard *s);
-void hf_watch_shard_key_init(watch_key *k, hf_watch_initial initial,
-                             uint64_t value);
+void hf_watch_key_init(watch_key *k, hf_watch_initial initial, uint64_t value);
 watch_finding *hf_watch_shard_find(watch_shard *s, finding_kind kind,
                                    uint64_t time, uint64_t seq);
 hf_violation *hf_watch_shard_violation(watch_shard *s, const watch_item *it,
@@ -374,6 +394,8 @@ void hf_watch_shard_locks_trim(watch_shard *s);
 /* The statement of t whose rows came in is complete. */
 void hf_watch_scan_close(hf_watch *w, uint32_t slot);
 void hf_watch_scan_open(hf_watch *w, uint32_t slot, const hf_event *e, span at);
+/* A READ that may be a row of it. */
+void hf_watch_scan_row(hf_watch *w, uint32_t slot, const hf_event *e);
 void hf_watch_scans_trim(hf_watch *w);
 void hf_watch_scans_release(hf_watch *w);
 
@@ -382,7 +404,12 @@ void hf_watch_scans_release(hf_watch *w);
 void hf_watch_push_item(hf_watch *w, const watch_item *it);
 /* The snapshot that a read at `at` of t is of. */
 span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
-                            bool locks, bool own_row, uint8_t *ret_flags);
+                            bool locks, uint8_t *ret_flags);
+/* Remembers a read's lock. */
+void hf_watch_lock_read(hf_watch *w, watch_txn *t, uint32_t row, span at,
+                        bool is_exclusive);
+const own_write *hf_watch_own(const watch_txn *t, uint32_t key);
+void hf_watch_page(hf_watch *w, uint32_t key);
 /* A violation found by intake; to be filled. */
 hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t);
 
@@ -391,9 +418,9 @@ hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t);
 struct watch_join *hf_watch_join_new(hf_watch *w);
 void hf_watch_join_free(struct watch_join *j);
 /* Everything that was found up to `now`, in order. */
-void hf_watch_join_batch(hf_watch *w, uint64_t horizon, uint64_t live);
+void hf_watch_join_batch(hf_watch *w, uint64_t horizon);
+/* Adds what it keeps. */
 void hf_watch_join_stats(const struct watch_join *j, hf_watch_stats *ret);
-size_t hf_watch_join_bytes(const struct watch_join *j);
 void hf_watch_deliver(hf_watch *w, hf_violation *v);
 
 /* ---- explain.c ----------------------------------------------------------- */

@@ -226,12 +226,13 @@ typedef enum hf_watch_initial {
 void hf_watch_key(hf_watch *w, uint32_t key, hf_watch_initial initial,
                   uint64_t value);
 
-/* Puts a key where scans find it: at `place` in `group`, both the source's
- * choice (a table, or an index; the primary key as an ordered number).  After
- * hf_watch_key(), before the first event that names the key; a key is in one
- * group at most.  A row of which only columns are keys has one key that is
- * placed. */
-void hf_watch_place(hf_watch *w, uint32_t key, uint32_t group, uint64_t place);
+/* Puts a key of a row where scans find it: at `place` in `group`, both the
+ * source's choice (a table, or an index; the primary key as an ordered
+ * number).  After hf_watch_key(), before the first event that names the key; a
+ * key is in one group at most.  Of a row whose columns are keys, one key that
+ * tells whether the row is there is placed. */
+void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
+                    uint64_t place);
 
 /* Says what scan `scan` (hf_event.extra) covers: the keys of `group` placed
  * from `first` to `last`, of which it returns those that satisfy its
@@ -252,6 +253,7 @@ void hf_watch_lost(hf_watch *w, uint32_t client);
 /* No event will come.  Judges what is left. */
 bool hf_watch_finish(hf_watch *w);
 
-void hf_watch_stats_get(const hf_watch *w, hf_watch_stats *ret);
+/* Judges what was handed over first. */
+void hf_watch_stats_get(hf_watch *w, hf_watch_stats *ret);
 
 #endif
