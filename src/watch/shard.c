@@ -408,7 +408,7 @@ static void count_read(watch_shard *s, const watch_item *it,
 
 static void judge(watch_shard *s, const watch_item *it, uint64_t time)
 {
-    watch_key *k = key_at(s->w, it->key);
+    watch_key *k = page_key(s->pages, it->key);
     watch_version *v = versions_of(k);
     candidates c = look(s, it, v, k->n);
 
@@ -643,7 +643,7 @@ static void link_writes(watch_shard *s, watch_key *k, const watch_item *it)
 
 static void install(watch_shard *s, const watch_item *it)
 {
-    watch_key *k = key_at(s->w, it->key);
+    watch_key *k = page_key(s->pages, it->key);
     watch_version v = {.value = it->value,
                        .at = it->end,
                        .ref = it->txn << 4,
@@ -680,7 +680,7 @@ void hf_watch_shard_run(watch_shard *s)
         const watch_item *it = &s->items.at[i];
 
         if (i + 4 < s->items.n)
-            __builtin_prefetch(key_at(s->w, s->items.at[i + 4].key));
+            __builtin_prefetch(page_key(s->pages, s->items.at[i + 4].key));
         ripen(s, it->now);
         if (it->kind == ITEM_READ) {
             if (it->snapshot.hi < it->now)
