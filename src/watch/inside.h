@@ -150,6 +150,11 @@ static inline bool ring_has(const watch_ring *r, uint32_t at)
     return at - r->begin < r->end - r->begin;
 }
 
+typedef struct thick_key {
+    uint64_t until; /* not to be looked at before */
+    uint32_t key;
+} thick_key;
+
 /* ---- findings ------------------------------------------------------------ */
 
 typedef enum finding_kind {
@@ -194,7 +199,8 @@ typedef struct watch_shard {
     HF_VEC(hf_violation) violations;
 
     watch_key whole_database; /* the row of that name, in its shard */
-    watch_ring lock_ring, reader_ring;
+    watch_ring lock_ring, reader_ring, thick_ring;
+    thick_key *thick; /* keys with several versions */
     watch_held *locks;
     watch_reader *readers;
     HF_VEC(watch_held) open; /* nobody knows when they end */
