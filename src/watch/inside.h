@@ -343,6 +343,8 @@ struct hf_watch {
     uint32_t page_room;
     size_t n_pages;
     HF_VEC(void *) old_tables;
+    uint64_t *whole; /* bits: keys that are rows of their own, and were met */
+    uint32_t whole_room;
     watch_key *slab; /* where pages are taken from; all of them: */
     HF_VEC(watch_key *) slabs;
     watch_shard shards[SHARDS];

@@ -724,8 +724,8 @@ void hf_watch_shard_run(watch_shard *s)
     for (size_t i = 0; i < s->items.n; i++) {
         const watch_item *it = &s->items.at[i];
 
-        if (i + 4 < s->items.n)
-            __builtin_prefetch(page_key(s->pages, s->items.at[i + 4].key));
+        if (i + 8 < s->items.n)
+            __builtin_prefetch(page_key(s->pages, s->items.at[i + 8].key));
         ripen(s, it->now);
         if (it->kind == ITEM_READ) {
             if (it->snapshot.hi < it->now)

@@ -19,7 +19,7 @@
 
 #define MOST_CLIENTS (1u << 22)
 #define MANY_WRITES 64u
-#define BATCH_EVENTS 8192u
+#define BATCH_EVENTS 2048u
 #define SLAB_PAGES 128u /* 2 MiB of keys */
 
 /* ---- making and freeing -------------------------------------------------- */
@@ -92,6 +92,7 @@ void hf_watch_free(hf_watch *w)
     hf_vec_release(&w->ready);
     hf_vec_release(&w->violations);
     hf_vec_release(&w->ready_violations);
+    hf_free(w->whole);
     hf_free(w->past);
     hf_free(w);
 }
@@ -147,6 +148,7 @@ void hf_watch_push_item(hf_watch *w, const watch_item *it)
 {
     watch_shard *s = &w->shards[it->row % SHARDS];
 
+    __builtin_prefetch(key_at(w, it->key), 1, 2);
     hf_vec_push(&s->next, *it);
 }
 
@@ -670,15 +672,12 @@ static bool is_operation(const hf_event *e)
     return e->kind == HF_EVENT_READ || e->kind == HF_EVENT_WRITE;
 }
 
-static bool is_event(hf_watch *w, const hf_event *e)
+/* A key is of one row; remembers which. */
+static bool is_key(hf_watch *w, const hf_event *e)
 {
     watch_key *k;
+    uint32_t at = e->key >> 6;
 
-    if (e->kind >= HF_EVENT_KIND_COUNT || e->client >= MOST_CLIENTS ||
-        e->txn >> 60 != 0)
-        return false;
-    if (!is_operation(e))
-        return true;
     if (e->key >= WHOLE_DATABASE || e->row >= WHOLE_DATABASE)
         return false;
     hf_watch_page(w, e->key);
@@ -688,7 +687,35 @@ static bool is_event(hf_watch *w, const hf_event *e)
         k->row = e->row;
         w->stats.keys++;
     }
-    return k->row == e->row; /* a key is of one row */
+    if (k->row != e->row)
+        return false;
+    if (e->key != e->row)
+        return true;
+    if (at >= w->whole_room) {
+        uint32_t room = w->whole_room ? w->whole_room : 64;
+
+        while (room <= at)
+            room *= 2;
+        w->whole = hf_realloc(w->whole, room * sizeof(*w->whole));
+        memset(w->whole + w->whole_room, 0,
+               (room - w->whole_room) * sizeof(*w->whole));
+        w->whole_room = room;
+    }
+    w->whole[at] |= (uint64_t)1 << (e->key & 63);
+    return true;
+}
+
+static bool is_event(hf_watch *w, const hf_event *e)
+{
+    if (e->kind >= HF_EVENT_KIND_COUNT || e->client >= MOST_CLIENTS ||
+        e->txn >> 60 != 0)
+        return false;
+    if (!is_operation(e))
+        return true;
+    if (e->key == e->row && e->key >> 6 < w->whole_room &&
+        w->whole[e->key >> 6] >> (e->key & 63) & 1)
+        return true; /* the usual case, without a look at the key itself */
+    return is_key(w, e);
 }
 
 /* The interval of e, and what is wrong with it. */
@@ -903,6 +930,7 @@ void hf_watch_stats_get(hf_watch *w, hf_watch_stats *ret)
     *ret = w->stats;
     ret->watermark = w->watermark;
     ret->bytes = w->n_pages * PAGE_KEYS * sizeof(watch_key) + sizeof(*w) +
+                 w->whole_room * sizeof(*w->whole) +
                  PAST_WRITES * sizeof(*w->past);
     for (uint32_t i = 0; i < SHARDS; i++) {
         const watch_shard *s = &w->shards[i];

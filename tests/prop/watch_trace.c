@@ -210,6 +210,23 @@ static void run_call(world *w, uint32_t i)
     next_call(w, c, after);
 }
 
+/* The clocks of some clients are wrong. */
+static void skew_clocks(world *w)
+{
+    uint64_t skew[64] = {0};
+
+    for (uint32_t i = 0; i < w->t->taste.sessions && i < 64; i++)
+        if (hf_rng_chance(w->r, w->t->taste.percent))
+            skew[i] = 300;
+    for (size_t i = 0; i < w->t->events.n; i++) {
+        hf_event *e = &w->t->events.at[i];
+
+        e->before += skew[e->client];
+        if (e->after != UINT64_MAX)
+            e->after += skew[e->client];
+    }
+}
+
 static int by_before(const void *a, const void *b)
 {
     const hf_event *x = a, *y = b;
@@ -266,6 +283,8 @@ void trace_make(trace *t, const trace_taste *taste, hf_rng *r)
             break;
         run_call(&w, (uint32_t)(least - w.clients));
     }
+    if (taste->bug == HF_BUG_CLOCK_SKEW)
+        skew_clocks(&w);
     /* which scan an event is of, by the place where it was recorded */
     for (size_t i = 0; i < t->events.n; i++)
         hf_vec_push(&scan_at, t->events.at[i].kind == HF_EVENT_SCAN
