@@ -60,6 +60,26 @@ static bool saw_version(const hf_watch *w, hf_violation *v, span snapshot,
     return false;
 }
 
+static bool saw_dropped(const hf_watch *w, hf_violation *v)
+{
+    const watch_shard *s = &w->shards[key_at(w, v->key)->row % SHARDS];
+    uint64_t n = s->n_dropped < DROPPED ? s->n_dropped : DROPPED;
+
+    for (uint64_t i = 1; i <= n; i++) {
+        const dropped_version *d = &s->dropped[(s->n_dropped - i) % DROPPED];
+
+        if (d->key != v->key || d->version.value != v->value ||
+            (d->version.ref & VERSION_WILD))
+            continue;
+        saw(v, HF_RULE_STALE, version_txn(&d->version),
+            (hf_violation_part){.before = d->version.at.lo,
+                                .after = d->version.at.hi,
+                                .part = HF_PART_COMMIT});
+        return true;
+    }
+    return false;
+}
+
 static bool saw_running(const hf_watch *w, hf_violation *v)
 {
     for (size_t i = 0; i < w->txns.n; i++) {
@@ -109,6 +129,7 @@ void hf_watch_explain_read(hf_watch *w, hf_violation *v)
 
     if (v->rule != HF_RULE_NEVER)
         return;
-    if (!saw_version(w, v, snapshot, read) && !saw_running(w, v))
+    if (!saw_version(w, v, snapshot, read) && !saw_dropped(w, v) &&
+        !saw_running(w, v))
         (void)saw_past(w, v);
 }

@@ -189,6 +189,13 @@ typedef struct watch_finding {
 #define END_WROTE 2u
 #define END_SCANNED 4u
 
+/* Versions that were forgotten last, to tell what a bad read saw. */
+#define DROPPED 256u
+typedef struct dropped_version {
+    watch_version version;
+    uint32_t key;
+} dropped_version;
+
 typedef struct watch_shard {
     struct hf_watch *w;
     watch_key *const *pages;  /* as of this batch */
@@ -203,6 +210,8 @@ typedef struct watch_shard {
     thick_key *thick; /* keys with several versions */
     watch_held *locks;
     watch_reader *readers;
+    dropped_version dropped[DROPPED];
+    uint64_t n_dropped;
     HF_VEC(watch_held) open; /* nobody knows when they end */
 
     watch_version *spare[12]; /* by class, linked by `value` */

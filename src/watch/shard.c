@@ -484,12 +484,14 @@ static void ripen(watch_shard *s, uint64_t now)
 
 /* ---- writes -------------------------------------------------------------- */
 
-static void drop_first(watch_shard *s, watch_key *k, unsigned n)
+static void drop_first(watch_shard *s, uint32_t key, watch_key *k, unsigned n)
 {
     watch_version *v = k->many;
 
     if (n == 0)
         return;
+    for (unsigned i = 0; i < n; i++)
+        s->dropped[s->n_dropped++ % DROPPED] = (dropped_version){v[i], key};
     memmove(v, v + n, (k->n - n) * sizeof(*v));
     k->n = (uint16_t)(k->n - n);
     s->stats.versions_kept -= n;
@@ -501,7 +503,7 @@ static void drop_first(watch_shard *s, watch_key *k, unsigned n)
 }
 
 /* See "Garbage" above. */
-static void collect(watch_shard *s, watch_key *k)
+static void collect(watch_shard *s, uint32_t key, watch_key *k)
 {
     const watch_version *v = versions_of(k);
     unsigned n = 0;
@@ -517,7 +519,7 @@ static void collect(watch_shard *s, watch_key *k)
     }
     while (n + 1 < k->n && v[n].at.hi < floor)
         n++;
-    drop_first(s, k, n);
+    drop_first(s, key, k, n);
 }
 
 /* Keys with several versions stand in a queue, and are looked at when the
@@ -551,7 +553,7 @@ static void queue_look(watch_shard *s)
         if (q.until >= s->horizon)
             break;
         r->begin++;
-        collect(s, k);
+        collect(s, q.key, k);
         if (k->n > 1) /* by its newest version, or again later */
             queue_put(s, q.key,
                       k->many[k->n - 1].at.hi == FOR_EVER
@@ -704,7 +706,7 @@ static void install(watch_shard *s, const watch_item *it)
             sharpen(s, k, it);
         count_write(s, before, &versions_of(k)[k->n - 1], it);
     }
-    collect(s, k);
+    collect(s, it->key, k);
     if (k->n == UINT16_MAX) {
         s->stats.unjudged[HF_UNJUDGED_LIMIT]++;
         return;
