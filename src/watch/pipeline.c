@@ -99,6 +99,7 @@ void hf_pipeline_free(hf_pipeline *p)
     free_blocks(p->free_blocks);
     hf_vec_release(&p->clients);
     hf_vec_release(&p->late);
+    hf_vec_release(&p->gone);
     hf_vec_release(&p->spill_free);
     hf_vec_release(&p->heap);
     hf_vec_release(&p->dry);
@@ -114,14 +115,21 @@ void hf_pipeline_free(hf_pipeline *p)
 
 uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from)
 {
-    hf_pipeline_client *c = HF_NEW(hf_pipeline_client);
+    hf_pipeline_client *c;
 
+    pthread_mutex_lock(&p->mutex);
+    if (p->gone.n > 0) {
+        c = p->clients.at[p->gone.at[--p->gone.n]];
+    } else {
+        c = HF_NEW(hf_pipeline_client);
+        c->number = (uint32_t)p->clients.n;
+        hf_vec_push(&p->clients, c);
+    }
+    c->left = c->passed = false;
     c->promise = from;
+    c->last = from == UINT64_MAX ? 0 : from;
     c->bad_txn = c->late_txn = UINT64_MAX;
     c->heard_ns = hf_clock_ns();
-    pthread_mutex_lock(&p->mutex);
-    c->number = (uint32_t)p->clients.n;
-    hf_vec_push(&p->clients, c);
     hf_vec_push(&p->dry, c);
     p->stats.clients++;
     pthread_mutex_unlock(&p->mutex);
@@ -164,7 +172,7 @@ static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
 /* False: the event does not ascend, or its transaction did not before. */
 static bool ascends(hf_pipeline *p, hf_pipeline_client *c, const hf_event *e)
 {
-    if (e->before >= c->promise && e->txn != c->bad_txn)
+    if (e->before >= c->last && e->txn != c->bad_txn)
         return true;
     p->stats.disordered++;
     p->stats.late_txns += e->txn != c->bad_txn;
@@ -188,10 +196,12 @@ static bool push(hf_pipeline *p, hf_pipeline_client *c, const hf_event *events,
             return false;
         b->events[b->n] = events[i];
         b->events[b->n++].client = c->number;
-        c->promise = events[i].before;
+        c->last = events[i].before;
     }
-    if (c->promise > p->newest)
-        p->newest = c->promise;
+    if (c->promise != UINT64_MAX && c->last > c->promise)
+        c->promise = c->last;
+    if (c->last > p->newest)
+        p->newest = c->last;
     return !p->stopped;
 }
 
@@ -224,6 +234,8 @@ void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from)
     c = p->clients.at[client];
     if (from > c->promise)
         c->promise = from;
+    if (from > c->last)
+        c->last = from;
     c->heard_ns = hf_clock_ns();
     pthread_mutex_unlock(&p->mutex);
 }

@@ -49,7 +49,8 @@ void hf_pipeline_free(hf_pipeline *p);
 /* ---- producers ----------------------------------------------------------- */
 
 /* A new client, of which nothing earlier than `from` will come; clients are
- * numbered from 0. */
+ * numbered from 0, numbers of those that left are used again.  UINT64_MAX: it
+ * holds nothing up; the promises of others are for it as well. */
 uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from);
 /* Events of one client, ascending, whole transactions or parts of them;
  * `client` of each is filled in.  May wait.  False: the consumer has stopped,

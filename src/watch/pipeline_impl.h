@@ -33,7 +33,9 @@ typedef struct hf_pipeline_client {
     uint32_t number;
     /* under the mutex */
     hf_event_queue local;
-    uint64_t promise; /* nothing earlier will be pushed */
+    uint64_t promise; /* nothing earlier will be pushed; UINT64_MAX: others
+                         vouch for it */
+    uint64_t last;    /* `before` of the last event */
     uint64_t heard_ns;
     uint64_t bad_txn;  /* did not ascend, and its rest; UINT64_MAX: none */
     uint64_t late_txn; /* was late, and its rest */
@@ -58,6 +60,7 @@ struct hf_pipeline {
     size_t n_blocks, most_blocks; /* in use; bound */
     size_t n_free;
     HF_VEC(hf_event) late;
+    HF_VEC(uint32_t) gone; /* clients that left and have nothing more */
     uint64_t newest;
     uint64_t fresh; /* events that came since the consumer sleeps */
     hf_pipeline_stats stats;

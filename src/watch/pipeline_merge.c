@@ -128,6 +128,8 @@ bool hf_pipeline_fetch(hf_pipeline *p)
             some = true;
         } else if (!c->left) {
             p->dry.at[kept++] = c;
+        } else {
+            hf_vec_push(&p->gone, c->number);
         }
     }
     p->dry.n = kept;
@@ -145,6 +147,8 @@ static void refill_top(hf_pipeline *p)
     pthread_mutex_lock(&p->mutex);
     hf_block_put(p, c->head);
     c->head = next_block(p, c);
+    if (!c->head && c->left)
+        hf_vec_push(&p->gone, c->number);
     if (!c->head && !c->left) {
         hf_vec_push(&p->dry, c);
         if (c->promise < p->watermark)
