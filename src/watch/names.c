@@ -77,9 +77,9 @@ uint32_t hf_watch_names_table(hf_watch_names *n, hf_str table)
     for (i = 0; i < n->tables.n; i++) {
         const entry *t = &n->tables.at[i];
 
-        if (table.ptr ? t->length != UINT32_MAX &&
-                            hf_str_eq(text_of(n, t), table)
-                      : t->length == UINT32_MAX)
+        if (table.ptr
+                ? t->length != UINT32_MAX && hf_str_eq(text_of(n, t), table)
+                : t->length == UINT32_MAX)
             break;
     }
     if (i == n->tables.n) {
@@ -97,10 +97,10 @@ uint32_t hf_watch_names_table(hf_watch_names *n, hf_str table)
 
 static uint32_t hash_of(uint32_t table, hf_scalar key)
 {
-    uint64_t h = key.type == HF_INT
-                     ? XXH3_64bits_withSeed(&key.number, 8, table)
-                     : XXH3_64bits_withSeed(key.text, key.length,
-                                            ~(uint64_t)table);
+    uint64_t h =
+        key.type == HF_INT
+            ? XXH3_64bits_withSeed(&key.number, 8, table)
+            : XXH3_64bits_withSeed(key.text, key.length, ~(uint64_t)table);
 
     return (uint32_t)(h ^ h >> 32);
 }
@@ -198,12 +198,25 @@ uint32_t hf_watch_names_tables(hf_watch_names *n)
     return count;
 }
 
+static uint64_t place_of(const hf_watch_names *n, const entry *e)
+{
+    uint64_t place = 0;
+
+    if (e->length == UINT32_MAX)
+        return (uint64_t)e->data ^ (uint64_t)1 << 63;
+    for (uint32_t i = 0; i < 8; i++)
+        place = place << 8 |
+                (i < e->length ? (uint8_t)n->bytes.at[e->data + i] : 0);
+    return place;
+}
+
 hf_watch_name hf_watch_names_get(hf_watch_names *n, uint32_t key)
 {
     hf_watch_name name;
 
     pthread_mutex_lock(&n->mutex);
-    name = (hf_watch_name){n->keys.at[key].table, n->keys.at[key].initial};
+    name = (hf_watch_name){n->keys.at[key].table, n->keys.at[key].initial,
+                           place_of(n, &n->keys.at[key])};
     pthread_mutex_unlock(&n->mutex);
     return name;
 }
@@ -252,8 +265,8 @@ size_t hf_watch_names_bytes(hf_watch_names *n)
     size_t bytes;
 
     pthread_mutex_lock(&n->mutex);
-    bytes = n->keys.cap * sizeof(entry) + n->bytes.cap +
-            n->n_slots * sizeof(slot);
+    bytes =
+        n->keys.cap * sizeof(entry) + n->bytes.cap + n->n_slots * sizeof(slot);
     pthread_mutex_unlock(&n->mutex);
     return bytes;
 }

@@ -25,6 +25,8 @@ void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value);
 typedef struct hf_watch_name {
     uint32_t table;
     uint64_t initial;
+    uint64_t place; /* in its table: numbers in their order, texts by their
+                       first bytes */
 } hf_watch_name;
 
 uint32_t hf_watch_names_count(hf_watch_names *n);
@@ -33,8 +35,7 @@ hf_watch_name hf_watch_names_get(hf_watch_names *n, uint32_t key);
 /* x, accounts/7, key 7; as reports do. */
 void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out);
 /* The table ("" for plain keys), and the key; the texts are copied to out. */
-void hf_watch_names_table_print(hf_watch_names *n, uint32_t table,
-                                hf_out *out);
+void hf_watch_names_table_print(hf_watch_names *n, uint32_t table, hf_out *out);
 size_t hf_watch_names_bytes(hf_watch_names *n);
 
 #endif

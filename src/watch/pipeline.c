@@ -372,6 +372,15 @@ bool hf_pipeline_is_done(const hf_pipeline *p)
     return p->is_done;
 }
 
+uint64_t hf_pipeline_reached(const hf_pipeline *p)
+{
+    uint64_t reached = p->watermark;
+
+    if (p->heap.n > 0 && p->heap.at[0].before < reached)
+        reached = p->heap.at[0].before;
+    return reached == UINT64_MAX || reached < p->done ? p->done : reached;
+}
+
 size_t hf_pipeline_take_late(hf_pipeline *p, hf_event *to, size_t most)
 {
     size_t n;

@@ -71,6 +71,8 @@ void hf_pipeline_end(hf_pipeline *p);
 size_t hf_pipeline_take(hf_pipeline *p, hf_event *to, size_t most,
                         uint64_t wait_ns);
 bool hf_pipeline_is_done(const hf_pipeline *p);
+/* Nothing earlier than this will be taken. */
+uint64_t hf_pipeline_reached(const hf_pipeline *p);
 /* Events that came too late or did not ascend, in the order they came. */
 size_t hf_pipeline_take_late(hf_pipeline *p, hf_event *to, size_t most);
 /* Producers are let go; their events are lost. */

@@ -178,7 +178,7 @@ typedef struct hf_watch_stats {
     /* By order of overlapping instants: kept now. */
     uint64_t keys, versions_kept, locks_kept, readers_kept;
     uint64_t transactions_kept, edges_kept;
-    uint64_t complaints[HF_WATCH_COMPLAINT_COUNT];
+    uint64_t complaints[HF_COMPLAINT_COUNT];
     uint64_t unjudged[HF_UNJUDGED_COUNT];
     uint64_t clock_jump; /* ns, the largest seen of a client */
     uint64_t watermark;
