@@ -178,7 +178,7 @@ static bool read_order(hf_text_reader *r)
 
 static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
 {
-    bool promise;
+    bool promise, other = f->other;
     hf_str text;
 
     f->other = true;
@@ -197,6 +197,10 @@ static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
             return false;
         hf_builder_unique_values(r->b, promise);
         return true;
+    }
+    if (r->is_part && is(name, "more")) {
+        f->other = other; /* of a transaction; who asks for lines knows */
+        return hf_json_in_bool(&r->j, &promise);
     }
     if (is(name, "initial"))
         return read_initial(r);

@@ -21,6 +21,10 @@ typedef struct hf_recorder_options {
     const char *name;
     unsigned clients;
     uint8_t label; /* level of all transactions */
+    /* Each piece as it is written, by the thread that writes; may be NULL.
+     * While it takes its time, clients wait for room sooner or later. */
+    void (*piece)(void *user, const hf_history *h);
+    void *user;
 } hf_recorder_options;
 
 /* Creates the file and the thread. */

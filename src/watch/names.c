@@ -252,6 +252,8 @@ void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out)
     if (n->tables.at[e->table].length != UINT32_MAX) {
         put_safe(text_of(n, &n->tables.at[e->table]), out);
         hf_out_char(out, '/');
+    } else if (e->length == UINT32_MAX) {
+        hf_out_text(out, "key "); /* a number alone reads like a value */
     }
     if (e->length == UINT32_MAX)
         hf_out_int(out, e->data);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/error.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -244,6 +245,35 @@ void hf_watch_scans_print(hf_watch_scans *s, uint32_t id, hf_out *out)
 {
     pthread_mutex_lock(&s->mutex);
     hf_out_str(out, s->scans.at[id].condition);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+static void print_row(hf_scalar r, hf_out *out)
+{
+    const size_t most = 60;
+    char quoted[100];
+
+    if (r.type == HF_INT)
+        hf_out_int(out, r.number);
+    else if (r.type == HF_BOOL)
+        hf_out_text(out, r.number ? "true" : "false");
+    else
+        hf_out_format(out, r.type == HF_TEXT ? "\"%s\"" : "%s",
+                      hf_quote(quoted, sizeof quoted, r.text,
+                               r.length < most ? r.length : most));
+}
+
+void hf_watch_scans_value_print(hf_watch_scans *s, uint64_t value, hf_out *out)
+{
+    hf_scalar r;
+
+    pthread_mutex_lock(&s->mutex);
+    if (value == HF_EVENT_NO_ROW)
+        hf_out_text(out, "nil");
+    else if (find_row(s, value, &r))
+        print_row(r, out);
+    else
+        hf_out_format(out, "#%llx", (unsigned long long)value);
     pthread_mutex_unlock(&s->mutex);
 }
 

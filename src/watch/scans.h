@@ -29,6 +29,8 @@ uint32_t hf_watch_scans_count(hf_watch_scans *s);
 uint32_t hf_watch_scans_table(hf_watch_scans *s, uint32_t scan);
 hf_watch_match hf_watch_scans_match(hf_watch_scans *s, uint32_t scan,
                                     uint64_t value);
+/* A value as people read it: 5, "text", nil; #1a2b where its text is gone. */
+void hf_watch_scans_value_print(hf_watch_scans *s, uint64_t value, hf_out *out);
 void hf_watch_scans_print(hf_watch_scans *s, uint32_t scan, hf_out *out);
 /* Conditions that were not understood. */
 uint32_t hf_watch_scans_strange(hf_watch_scans *s);
