@@ -19,7 +19,7 @@ typedef struct hf_watch_scans hf_watch_scans;
 hf_watch_scans *hf_watch_scans_new(void);
 void hf_watch_scans_free(hf_watch_scans *s);
 
-/* The scan of a table (names.h) under a condition; numbered from 0. */
+/* The scan of a table (key_names.h) under a condition; numbered from 0. */
 uint32_t hf_watch_scans_add(hf_watch_scans *s, uint32_t table,
                             hf_str condition);
 /* A row that may be asked about. */

@@ -17,7 +17,7 @@
 
 #include "base/vec.h"
 #include "history/history.h"
-#include "watch/names.h"
+#include "watch/key_names.h"
 #include "watch/scans.h"
 
 typedef struct hf_translator {

@@ -21,7 +21,7 @@
 
 #include "base/budget.h"
 #include "history/history.h"
-#include "watch/names.h"
+#include "watch/key_names.h"
 #include "watch/pipeline.h"
 #include "watch/scans.h"
 #include "watch/watch.h"

@@ -1,11 +1,11 @@
-/* names.h: keys of a stream, as dense numbers, exactly.
+/* key_names.h: keys of a stream, as dense numbers, exactly.
  *
  * The one thing of watch that grows, and only with the number of different
  * keys: a key's table, its number or text.  One thread adds; others may print
  * names of keys that were added before (there is a mutex).
  */
-#ifndef HF_WATCH_NAMES_H
-#define HF_WATCH_NAMES_H
+#ifndef HF_WATCH_KEY_NAMES_H
+#define HF_WATCH_KEY_NAMES_H
 
 #include "base/out.h"
 #include "holdfast.h"

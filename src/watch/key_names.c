@@ -1,5 +1,5 @@
-/* names.c: keys of a stream, interned. */
-#include "watch/names.h"
+/* key_names.c: keys of a stream, interned. */
+#include "watch/key_names.h"
 
 #include <pthread.h>
 
