@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/vec.h"
-#include "model/level.h"
+#include "cli/check.h"
 
 #define SHOWN 10u
 #define DEFAULT_STALL 5.0
@@ -276,8 +275,7 @@ int hf_watching_end(hf_watching *w)
     hf_watcher_look(w->watcher, &s);
     e.seconds = (double)(hf_clock_ns() - w->started_ns) / 1e9;
     if (!w->quiet && w->left_out > 0 && !w->json)
-        hf_out_format(&w->out,
-                      "%llu more violations are not shown (--max)\n\n",
+        hf_out_format(&w->out, "%llu more violations are not shown (--max)\n\n",
                       (unsigned long long)w->left_out);
     if (w->json)
         hf_watch_ending_write(&e, &w->out);

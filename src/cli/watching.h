@@ -52,6 +52,10 @@ int hf_watching_end(hf_watching *w);
 void hf_watching_close(hf_watching *w);
 
 const char *hf_choose_profile(unsigned index);
+/* A user's own file. */
+HF_MUST_USE hf_status hf_watching_read_profiles(const char *path,
+                                                hf_profiles **ret,
+                                                hf_error *err);
 
 /* The profile of a database of src/db at a level of its own, "" if there is
  * none. */

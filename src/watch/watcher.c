@@ -136,7 +136,8 @@ uint32_t hf_watcher_session(hf_watcher *w, hf_str name)
 
 void hf_watcher_expect(hf_watcher *w, hf_str name)
 {
-    session *s = &w->sessions.at[hf_watcher_session(w, name)];
+    uint32_t id = hf_watcher_session(w, name); /* the array may move */
+    session *s = &w->sessions.at[id];
 
     if (s->client == NO_CLIENT)
         s->client = hf_pipeline_join(w->pipeline, 0);
@@ -148,14 +149,15 @@ uint64_t hf_watcher_count(hf_watcher *w, const hf_history *h)
 
     for (uint32_t i = 0; i < h->n_sessions; i++) {
         uint64_t n = h->session_first[i + 1] - h->session_first[i];
+        uint32_t id;
         session *s;
 
         if (h->session_name[i] == HF_NONE) {
             nameless += n;
             continue;
         }
-        s = &w->sessions
-                 .at[hf_watcher_session(w, hf_string(h, h->session_name[i]))];
+        id = hf_watcher_session(w, hf_string(h, h->session_name[i]));
+        s = &w->sessions.at[id];
         s->left = s->left == UINT64_MAX ? n : s->left + n;
     }
     if (h->key_initial)
