@@ -72,7 +72,8 @@ typedef struct hf_span {
 
 void hf_log_value(hf_log *l, unsigned kind, const hf_log_key *key, int64_t tag,
                   hf_span at);
-void hf_log_absent(hf_log *l, const hf_log_key *key, hf_span at);
+/* kind: a read, with the flags of a lock. */
+void hf_log_absent(hf_log *l, unsigned kind, const hf_log_key *key, hf_span at);
 void hf_log_delete(hf_log *l, const hf_log_key *key, hf_span at);
 /* Before a delete is sent. */
 void hf_log_deleting(hf_log *l, const hf_log_key *key, uint64_t at);
