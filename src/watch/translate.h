@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "history/history.h"
 #include "watch/key_names.h"
-#include "watch/scans.h"
+#include "watch/conditions.h"
 
 typedef struct hf_translator {
     hf_watch_names *names; /* borrowed, both */

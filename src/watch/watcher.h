@@ -23,7 +23,7 @@
 #include "history/history.h"
 #include "watch/key_names.h"
 #include "watch/pipeline.h"
-#include "watch/scans.h"
+#include "watch/conditions.h"
 #include "watch/watch.h"
 
 typedef struct hf_watcher hf_watcher;

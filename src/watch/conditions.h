@@ -1,4 +1,4 @@
-/* scans.h: conditions of a stream, and the rows they are asked about.
+/* conditions.h: conditions of a stream, and the rows they are asked about.
  *
  * A condition is compiled once for each text.  Rows that are whole numbers
  * are in their event; the texts of others are kept for as long as there is
@@ -7,8 +7,8 @@
  *
  * One thread adds; any thread asks (there is a mutex).
  */
-#ifndef HF_WATCH_SCANS_H
-#define HF_WATCH_SCANS_H
+#ifndef HF_WATCH_CONDITIONS_H
+#define HF_WATCH_CONDITIONS_H
 
 #include "base/out.h"
 #include "holdfast.h"

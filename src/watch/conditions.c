@@ -1,5 +1,5 @@
-/* scans.c: conditions, compiled once, and the rows they are asked about. */
-#include "watch/scans.h"
+/* conditions.c: conditions, compiled once, and the rows they are asked about. */
+#include "watch/conditions.h"
 
 #include <pthread.h>
 
