@@ -18,6 +18,7 @@
 /* Consistent read: what one snapshot serves. */
 typedef enum hf_watch_read {
     HF_WATCH_READ_NONE,        /* reads are not judged against snapshots */
+    HF_WATCH_READ_ROW,         /* each row read: the newest, committed */
     HF_WATCH_READ_STATEMENT,   /* each statement has one */
     HF_WATCH_READ_TRANSACTION, /* the transaction has one */
     HF_WATCH_READ_COUNT
@@ -26,6 +27,7 @@ typedef enum hf_watch_read {
 /* When a transaction's snapshot is taken. */
 typedef enum hf_watch_snapshot {
     HF_WATCH_AT_FIRST, /* during its first statement */
+    HF_WATCH_BY_FIRST, /* from BEGIN on, by the end of its first statement */
     HF_WATCH_AT_BEGIN, /* during BEGIN */
     HF_WATCH_AT_READ,  /* during its first read without a lock */
     HF_WATCH_AT_ANY,   /* from its first statement on: it may be moved */
@@ -61,7 +63,8 @@ typedef struct hf_profile {
     bool locked_reads_newest; /* reads that lock see the newest row and not
                                  the snapshot's */
     hf_watch_lock lock;
-    bool one_writer; /* locks and FUW are about the database, not a row */
+    bool locks_at_commit; /* by writes; else when the row is written */
+    bool one_writer;      /* locks and FUW are about the database, not a row */
     bool first_updater_wins;
     hf_watch_certifier certifier;
     uint64_t slack;    /* ns by which the database's own clocks may differ
@@ -85,7 +88,12 @@ const hf_profile *hf_profile_find(hf_str name, const char **ret_hint);
 /* The same with the level apart; an empty level is the default one. */
 const hf_profile *hf_profile_find_level(hf_str database, hf_str level);
 
-/* "ME CR-t FUW SC(SSI)" into buffer; returns it. */
+/* "database/level" into its two; the second may be empty. */
+void hf_profile_split(hf_str name, hf_str *ret_database, hf_str *ret_level);
+/* Is this the row?  An empty level is the default one. */
+bool hf_profile_is_named(const hf_profile *p, hf_str database, hf_str level);
+
+/* "ME CR-t FUW SC(SSI)" into buffer; returns where it begins. */
 const char *hf_profile_mechanisms(const hf_profile *p, char *buffer,
                                   size_t size);
 
@@ -97,10 +105,11 @@ const char *hf_watch_certifier_name(hf_watch_certifier certifier);
 /* Rows of a user's own file.  Each is a block of lines
  *
  *     [mydb/serializable]
- *     read = transaction          none, statement, transaction
- *     snapshot = first            first, begin, read, any
+ *     read = transaction          none, row, statement, transaction
+ *     snapshot = first            first, by-first, begin, read, any
  *     locked-reads = newest       snapshot, newest
  *     locks = ranges              none, writes, rows, ranges
+ *     write-locks = commit        write, commit
  *     writers = one               many, one
  *     first-updater-wins = yes    no, yes
  *     certifier = ssi             none, ssi, to, occ, occ-items, percolator,
@@ -112,7 +121,7 @@ const char *hf_watch_certifier_name(hf_watch_certifier certifier);
  *     note = ...
  *
  * where only the first is needed: what is left out is `none`, `no`, `first`,
- * `snapshot`, `many`, 0.  A line that begins with # is a remark. */
+ * `snapshot`, `write`, `many`, 0.  A line that begins with # is a remark. */
 typedef struct hf_profiles hf_profiles;
 
 HF_MUST_USE hf_status hf_profiles_parse(hf_str text, hf_profiles **ret_rows,

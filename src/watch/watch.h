@@ -62,6 +62,7 @@ typedef enum hf_watch_rule {
     HF_RULE_INTERMEDIATE, /* CR: its writer wrote the key again */
     HF_RULE_NEVER,        /* CR: nobody (still known) wrote that value */
     HF_RULE_MISSING_ROW,  /* CR: a scan left out a row that must be there */
+    HF_RULE_WRONG_ROW,    /* CR: a scan returned a row not in its condition */
     HF_RULE_SKEWED,       /* CR: no single instant explains several reads */
     HF_RULE_LOCKS,        /* ME: incompatible locks were held together */
     HF_RULE_LOST_UPDATE,  /* FUW: both wrote a row, neither saw the other */
@@ -157,7 +158,7 @@ const char *hf_watch_complaint_text(hf_watch_complaint c);
 typedef enum hf_watch_unjudged {
     HF_UNJUDGED_INITIAL,   /* reads that may be of an unknown initial value */
     HF_UNJUDGED_EQUAL,     /* reads that equal values of several writers */
-    HF_UNJUDGED_SPOILED,   /* operations of transactions complained about */
+    HF_UNJUDGED_SPOILED,   /* reads of transactions complained about */
     HF_UNJUDGED_CONDITION, /* rows whose condition nobody could evaluate */
     HF_UNJUDGED_LIMIT,     /* pairs left out at a limit of the engine */
     HF_UNJUDGED_COUNT
@@ -225,12 +226,13 @@ typedef enum hf_watch_initial {
 void hf_watch_key(hf_watch *w, uint32_t key, hf_watch_initial initial,
                   uint64_t value);
 
-/* Puts a key where scans find it: at `place` in `group`, both the source's
- * choice (a table, or an index; the primary key as an ordered number).  After
- * hf_watch_key(), before the first event that names the key; a key is in one
- * group at most.  A row of which only columns are keys has one key that is
- * placed. */
-void hf_watch_place(hf_watch *w, uint32_t key, uint32_t group, uint64_t place);
+/* Puts a key of a row where scans find it: at `place` in `group`, both the
+ * source's choice (a table, or an index; the primary key as an ordered
+ * number).  After hf_watch_key(), before the first event that names the key; a
+ * key is in one group at most.  Of a row whose columns are keys, one key that
+ * tells whether the row is there is placed. */
+void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
+                    uint64_t place);
 
 /* Says what scan `scan` (hf_event.extra) covers: the keys of `group` placed
  * from `first` to `last`, of which it returns those that satisfy its
@@ -251,6 +253,7 @@ void hf_watch_lost(hf_watch *w, uint32_t client);
 /* No event will come.  Judges what is left. */
 bool hf_watch_finish(hf_watch *w);
 
-void hf_watch_stats_get(const hf_watch *w, hf_watch_stats *ret);
+/* Judges what was handed over first. */
+void hf_watch_stats_get(hf_watch *w, hf_watch_stats *ret);
 
 #endif
