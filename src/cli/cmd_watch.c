@@ -42,16 +42,14 @@ static hf_status open_all(hf_watch_source *s, const settings *set, char *hint,
 {
     hf_watching *w = s->watching;
     uint8_t level = HF_LEVEL_UNSET;
-    char fallback[100];
     hf_status st = HF_OK;
 
     st = hf_cli_format(set->from, false, &s->format, hint, size, err);
     if (st == HF_OK && !set->listen)
         st = hf_source_open(s, &level, err);
     if (st == HF_OK)
-        st = hf_watching_find(
-            w, hf_watching_profile_of_level(level, fallback, sizeof fallback),
-            hint, size, err);
+        st = hf_watching_find(w, hf_watching_profile_of_level(level), hint,
+                              size, err);
     if (st == HF_OK && set->listen)
         st = hf_source_listen(s, err);
     if (st != HF_OK)
@@ -131,7 +129,26 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
 }
 
 static const hf_option options[] = {
-    HF_WATCHING_ROWS(settings),
+    HF_WATCHING_PROFILE_ROWS(settings),
+    {.name = "threads",
+     .argument = "N",
+     .type = HF_OPTION_NUMBER,
+     .offset = offsetof(settings, watching.threads),
+     .min = 1,
+     .max = 64,
+     .summary = "threads that judge, beside the one that reads",
+     .detail = "The violations are the same, in the same order.",
+     .example = "--threads 2"},
+    {.name = "max",
+     .letter = 'm',
+     .argument = "N",
+     .type = HF_OPTION_NUMBER,
+     .offset = offsetof(settings, watching.max),
+     .min = 1,
+     .max = UINT32_MAX,
+     .summary = "print at most N violations (default: 10; with --json, all)",
+     .detail = "All are counted.",
+     .example = "--max 100"},
     {.name = "listen",
      .argument = "SOCKET",
      .type = HF_OPTION_TEXT,

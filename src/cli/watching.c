@@ -108,15 +108,16 @@ static bool is_file(const char *name)
     return true;
 }
 
-hf_status hf_watching_find(hf_watching *w, const char *otherwise, char *hint,
-                           size_t size, hf_error *err)
+hf_status hf_watching_find(hf_watching *w, const hf_profile *otherwise,
+                           char *hint, size_t size, hf_error *err)
 {
     const char *name = w->set->profile, *near = NULL;
     char quoted[100];
 
-    if (!name)
-        name = otherwise;
-    if (!name || !name[0]) {
+    w->profile = otherwise;
+    if (!name && otherwise)
+        return HF_OK;
+    if (!name) {
         (void)snprintf(hint, size, "\"holdfast profiles\" lists them");
         return hf_fail(err, HF_ERR_USAGE,
                        "which database is it, at which level? name a profile "
@@ -142,6 +143,19 @@ static uint64_t nanoseconds(double seconds)
     return seconds <= 0 ? 0 : (uint64_t)(seconds * 1e9);
 }
 
+/* The line may be another thread's: then only what it drew is erased. */
+static void erase_progress(hf_watching *w)
+{
+    static const char erase[] = "\r\033[K";
+    ssize_t ignored = 0;
+
+    if (w->alone)
+        hf_progress_erase(&w->cli->progress);
+    else if (w->cli->progress.wanted)
+        ignored = write(STDERR_FILENO, erase, sizeof erase - 1);
+    (void)ignored;
+}
+
 static bool print(void *user, hf_watcher *watcher, const hf_violation *v)
 {
     hf_watching *w = user;
@@ -155,7 +169,7 @@ static bool print(void *user, hf_watcher *watcher, const hf_violation *v)
     if (w->shown >= most || w->quiet) {
         w->left_out++;
     } else {
-        hf_progress_erase(&w->cli->progress);
+        erase_progress(w);
         if (w->json)
             hf_watch_violation_write(v, &words, &w->out);
         else
@@ -165,9 +179,11 @@ static bool print(void *user, hf_watcher *watcher, const hf_violation *v)
             return false;
         w->shown++;
     }
-    if (w->set->stop)
-        (void)snprintf(w->stopped, sizeof w->stopped, "at the first violation");
-    return !w->set->stop;
+    if (!w->set->stop)
+        return true;
+    (void)snprintf(w->stopped, sizeof w->stopped, "at the first violation");
+    atomic_store(&w->enough, true);
+    return false;
 }
 
 static void show(hf_watching *w, const hf_watcher_stats *s)

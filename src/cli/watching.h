@@ -5,6 +5,7 @@
 #define HF_CLI_WATCHING_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "cli/common.h"
 #include "report/watch.h"
@@ -24,9 +25,9 @@ typedef struct hf_watching {
     const hf_profile *profile;
     hf_profiles *own; /* of the user's file */
     hf_watcher *watcher;
-    hf_out out; /* standard output: of the thread that consumes */
-    bool stopped_here;
-    char stopped[120]; /* why before the end; "": it was not */
+    hf_out out;         /* standard output: of the thread that consumes */
+    atomic_bool enough; /* --stop-on-violation: nobody needs more */
+    char stopped[120];  /* why before the end; "": it was not */
     uint64_t shown, left_out;
     uint64_t started_ns, bad_lines, last_events, last_tick_ns;
     double rate; /* events a second, lately */
@@ -36,10 +37,11 @@ typedef struct hf_watching {
     bool has_thread;
 } hf_watching;
 
-/* The profile that was asked for, else `otherwise` ("database/level", or NULL:
- * there is none to fall back on). */
-HF_MUST_USE hf_status hf_watching_find(hf_watching *w, const char *otherwise,
-                                       char *hint, size_t size, hf_error *err);
+/* The profile that was asked for, else `otherwise`; NULL: there is none to fall
+ * back on. */
+HF_MUST_USE hf_status hf_watching_find(hf_watching *w,
+                                       const hf_profile *otherwise, char *hint,
+                                       size_t size, hf_error *err);
 /* Makes the watcher.  live: clients may stall. */
 void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
                       uint64_t slack_ns);
@@ -57,18 +59,16 @@ HF_MUST_USE hf_status hf_watching_read_profiles(const char *path,
                                                 hf_profiles **ret,
                                                 hf_error *err);
 
-/* The profile of a database of src/db at a level of its own, "" if there is
- * none. */
-const char *hf_watching_profile_of(const char *driver, const char *variant,
-                                   const char *isolation, char *buffer,
-                                   size_t size);
-/* That of one of our own levels. */
-const char *hf_watching_profile_of_level(unsigned level, char *buffer,
-                                         size_t size);
+/* The profile of a database of src/db at a level of its own; of one of our
+ * levels, by its definition; of the store at one of them.  NULL: none. */
+const hf_profile *hf_watching_profile_of(const char *driver,
+                                         const char *variant,
+                                         const char *isolation);
+const hf_profile *hf_watching_profile_of_level(unsigned level);
+const hf_profile *hf_watching_profile_of_store(unsigned level);
 
-#define HF_WATCHING_ROWS(SETTINGS)                                             \
+#define HF_WATCHING_PROFILE_ROWS(SETTINGS)                                     \
     {.name = "profile",                                                        \
-     .letter = 'p',                                                            \
      .argument = "NAME",                                                       \
      .type = HF_OPTION_TEXT,                                                   \
      .offset = offsetof(SETTINGS, watching.profile),                           \
@@ -86,27 +86,11 @@ const char *hf_watching_profile_of_level(unsigned level, char *buffer,
          .detail = "Added to every interval. One machine has one clock, and "  \
                    "0 is right.",                                              \
          .example = "--clock-error 5ms"},                                      \
-        {.name = "threads",                                                    \
-         .argument = "N",                                                      \
-         .type = HF_OPTION_NUMBER,                                             \
-         .offset = offsetof(SETTINGS, watching.threads),                       \
-         .min = 1,                                                             \
-         .max = 64,                                                            \
-         .summary = "threads that judge, beside the one that reads",           \
-         .detail = "The violations are the same, in the same order.",          \
-         .example = "--threads 2"},                                            \
-        {.name = "stop-on-violation",                                          \
-         .type = HF_OPTION_FLAG,                                               \
-         .offset = offsetof(SETTINGS, watching.stop),                          \
-         .summary = "stop at the first violation",                             \
-         .example = "--stop-on-violation"},                                    \
     {                                                                          \
-        .name = "max", .letter = 'm', .argument = "N",                         \
-        .type = HF_OPTION_NUMBER, .offset = offsetof(SETTINGS, watching.max),  \
-        .min = 1, .max = UINT32_MAX,                                           \
-        .summary = "print at most N violations (default: 10; with --json, "    \
-                   "all)",                                                     \
-        .detail = "All are counted.", .example = "--max 100"                   \
+        .name = "stop-on-violation", .type = HF_OPTION_FLAG,                   \
+        .offset = offsetof(SETTINGS, watching.stop),                           \
+        .summary = "stop at the first violation",                              \
+        .example = "--stop-on-violation"                                       \
     }
 
 #endif

@@ -10,8 +10,9 @@ typedef struct maker {
     const hf_history *h;
     hf_txn_id txn;
     hf_txn_part *part;
-    hf_event e;          /* what all have */
-    uint64_t start, end; /* of the operation before; of its statement */
+    hf_event e;     /* what all have */
+    uint64_t start; /* of the operation before */
+    uint64_t end;   /* the last answer so far */
     bool has_statement;
     bool begun, ended;
 } maker;
@@ -184,6 +185,8 @@ static void set_times(maker *m, hf_op_id op)
     m->has_statement = true;
     m->e.before = m->start = start;
     m->e.after = end;
+    if (end != HF_TIME_NONE && end > m->end)
+        m->end = end;
 }
 
 static void put_begin(maker *m, uint64_t start, uint64_t end)
@@ -234,9 +237,12 @@ static void put_end(maker *m)
 
     if (m->ended || m->part->no_end)
         return;
-    m->e.before = m->start;
+    /* called after the last answer, answered by the end */
+    m->e.before = m->end > m->start ? m->end : m->start;
     m->e.after = outcome == HF_UNKNOWN_OUTCOME ? UINT64_MAX
                                                : hf_txn_end_time(m->h, m->txn);
+    if (m->e.before > m->e.after)
+        m->e.before = m->start;
     m->e.statement = m->part->statement++;
     put(m, outcome == HF_ABORTED ? HF_EVENT_ABORT : HF_EVENT_COMMIT, 0);
 }

@@ -379,7 +379,7 @@ static void announce(hf_watcher *w)
                      name.initial == HF_EVENT_NO_ROW ? HF_WATCH_INITIAL_ABSENT
                                                      : HF_WATCH_INITIAL_VALUE,
                      name.initial);
-        hf_watch_place(w->watch, w->n_keys, name.table, name.place);
+        hf_watch_place(w->watch, w->n_keys, w->n_keys, name.table, name.place);
     }
     for (; w->n_scans < scans; w->n_scans++)
         hf_watch_scan(w->watch, w->n_scans,
