@@ -262,6 +262,25 @@ static bool begin_of(const hf_history *h, hf_txn_id txn, uint64_t *ret_start,
     return true;
 }
 
+/* A transaction that aborted may have done so in its last statement: what that
+ * would have written or locked, it may never have. */
+static void doubt_last(maker *m)
+{
+    size_t i = m->t->events.n;
+    uint16_t statement;
+
+    if (m->h->txn_outcome[m->txn] != HF_ABORTED || i < 2 || m->part->no_end)
+        return;
+    i--; /* the end */
+    statement = m->t->events.at[i - 1].statement;
+    while (i-- > 0 && m->t->events.at[i].statement == statement) {
+        hf_event *e = &m->t->events.at[i];
+
+        if (e->kind == HF_EVENT_WRITE)
+            e->after = UINT64_MAX;
+    }
+}
+
 size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
                          hf_txn_part *part, const hf_event **ret)
 {
@@ -290,6 +309,7 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
         put_op(&m, op);
     }
     put_end(&m);
+    doubt_last(&m);
     part->last = t->events.n > 0 ? t->events.at[t->events.n - 1].before : 0;
     *ret = t->events.at;
     return t->events.n;
