@@ -247,6 +247,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
     hf_out_init_fd(&w->out, STDOUT_FILENO);
     w->watcher = hf_watcher_new(&o);
     w->started_ns = w->last_tick_ns = hf_clock_ns();
+    w->started_cpu_ns = hf_clock_cpu_ns();
 }
 
 void hf_watching_consume(hf_watching *w)
@@ -290,6 +291,7 @@ int hf_watching_end(hf_watching *w)
 
     hf_watcher_look(w->watcher, &s);
     e.seconds = (double)(hf_clock_ns() - w->started_ns) / 1e9;
+    e.cpu_seconds = (double)(hf_clock_cpu_ns() - w->started_cpu_ns) / 1e9;
     if (!w->quiet && w->left_out > 0 && !w->json)
         hf_out_format(&w->out, "%llu more violations are not shown (--max)\n\n",
                       (unsigned long long)w->left_out);

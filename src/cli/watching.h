@@ -29,7 +29,7 @@ typedef struct hf_watching {
     atomic_bool enough; /* --stop-on-violation: nobody needs more */
     char stopped[120];  /* why before the end; "": it was not */
     uint64_t shown, left_out;
-    uint64_t started_ns, bad_lines, last_events, last_tick_ns;
+    uint64_t started_ns, started_cpu_ns, bad_lines, last_events, last_tick_ns;
     double rate; /* events a second, lately */
     bool alone;  /* the progress line is ours */
     size_t most_bytes;

@@ -24,11 +24,11 @@ void hf_watch_violation_write(const hf_violation *v, const hf_watch_words *w,
 typedef struct hf_watch_ending {
     const hf_profile *profile;
     const hf_watcher_stats *stats;
-    const char *stopped;      /* why before the end, or NULL */
-    uint64_t bad_lines;       /* of input that could not be read */
-    double seconds;           /* it took */
-    uint64_t shown;           /* violations that were printed */
-    const char *const *notes; /* other things not judged, ended by NULL */
+    const char *stopped;         /* why before the end, or NULL */
+    uint64_t bad_lines;          /* of input that could not be read */
+    double seconds, cpu_seconds; /* it took; of all threads */
+    uint64_t shown;              /* violations that were printed */
+    const char *const *notes;    /* other things not judged, ended by NULL */
 } hf_watch_ending;
 
 /* Was all of the input judged as far as it can be? */

@@ -272,6 +272,8 @@ void hf_watch_ending_write(const hf_watch_ending *e, hf_out *out)
     write_field(&j, "pipeline_bytes", p->bytes);
     hf_json_key(&j, "seconds");
     hf_json_real(&j, e->seconds);
+    hf_json_key(&j, "cpu_seconds");
+    hf_json_real(&j, e->cpu_seconds);
     hf_json_end(&j);
     hf_out_char(out, '\n');
 }
