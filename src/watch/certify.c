@@ -214,8 +214,6 @@ static void certify_occ(struct watch_join *j, const rw_edge *e, uint64_t time)
     const cert_txn *from = record(j, e->from), *to = record(j, e->to);
     const rw_edge *back;
 
-    if (j->w->profile.certifier == HF_WATCH_SC_OCC_ITEMS && e->is_scan)
-        return;
     if (!from->wrote)
         return;
     back = edge_back(j, e);
@@ -257,12 +255,14 @@ void hf_watch_certify_edge(struct watch_join *j, const watch_finding *f)
                  .from_at = f->from.at,
                  .to_at = f->to.at,
                  .key = f->key,
-                 .kind = f->dependency,
-                 .is_scan = (f->flags & ITEM_SCANNED) != 0};
+                 .kind = f->dependency};
     cert_txn *waits;
 
     if (e.from == e.to)
         return;
+    if (j->w->profile.certifier == HF_WATCH_SC_OCC_ITEMS &&
+        (f->flags & ITEM_UNSEEN))
+        return; /* no row was read */
     waits = record(j, e.kind == HF_WATCH_RW ? e.from : e.to);
     if (!waits)
         return;

@@ -150,6 +150,11 @@ static inline bool ring_has(const watch_ring *r, uint32_t at)
     return at - r->begin < r->end - r->begin;
 }
 
+typedef struct thick_key {
+    uint64_t until; /* not to be looked at before */
+    uint32_t key;
+} thick_key;
+
 /* ---- findings ------------------------------------------------------------ */
 
 typedef enum finding_kind {
@@ -186,13 +191,16 @@ typedef struct watch_finding {
 
 typedef struct watch_shard {
     struct hf_watch *w;
+    watch_key *const *pages;  /* as of this batch */
     HF_VEC(watch_item) next;  /* of the batch that intake fills */
     HF_VEC(watch_item) items; /* of the one that is judged */
     HF_VEC(watch_item) heap;  /* reads to be judged, least snapshot.hi first */
     HF_VEC(watch_finding) found;
     HF_VEC(hf_violation) violations;
 
-    watch_ring lock_ring, reader_ring;
+    watch_key whole_database; /* the row of that name, in its shard */
+    watch_ring lock_ring, reader_ring, thick_ring;
+    thick_key *thick; /* keys with several versions */
     watch_held *locks;
     watch_reader *readers;
     HF_VEC(watch_held) open; /* nobody knows when they end */
@@ -209,9 +217,8 @@ typedef struct watch_shard {
 #define WHOLE_DATABASE                                                         \
     (UINT32_MAX - 1) /* the row, where there is one writer                     \
                       */
-#define PAGE_BITS 12u
+#define PAGE_BITS 8u
 #define PAGE_KEYS (1u << PAGE_BITS)
-#define PAGE_COUNT (1u << (32 - PAGE_BITS))
 
 /* ---- intake -------------------------------------------------------------- */
 
@@ -330,8 +337,16 @@ struct hf_watch {
     /* what the profile asks for */
     bool locks, fuw, fuw_sharpens, tracks_reads, instants, all_edges;
 
-    watch_key **pages; /* of watch_key, by key; PAGE_COUNT of them */
+    /* Keys stand in pages, found by a table; a table that became too small
+     * is kept until the end, for the shards that may still look there. */
+    watch_key **pages;
+    uint32_t page_room;
     size_t n_pages;
+    HF_VEC(void *) old_tables;
+    uint64_t *whole; /* bits: keys that are rows of their own, and were met */
+    uint32_t whole_room;
+    watch_key *slab; /* where pages are taken from; all of them: */
+    HF_VEC(watch_key *) slabs;
     watch_shard shards[SHARDS];
 
     uint64_t now, watermark; /* lo of the newest event; raw */
@@ -361,9 +376,14 @@ struct hf_watch {
     hf_watch_stats stats;
 };
 
+static inline watch_key *page_key(watch_key *const *pages, uint32_t key)
+{
+    return &pages[key >> PAGE_BITS][key & (PAGE_KEYS - 1)];
+}
+
 static inline watch_key *key_at(const hf_watch *w, uint32_t key)
 {
-    return &w->pages[key >> PAGE_BITS][key & (PAGE_KEYS - 1)];
+    return page_key(w->pages, key);
 }
 
 /* ---- shard.c ------------------------------------------------------------- */

@@ -19,7 +19,6 @@ typedef struct rw_edge {
     uint32_t key;
     uint32_t next;
     uint8_t kind; /* hf_watch_dependency */
-    bool is_scan;
 } rw_edge;
 
 /* certify.c: a transaction, as far as it is known. */

@@ -153,7 +153,8 @@ static watch_held held_of(const watch_item *it)
 
 void hf_watch_shard_lock(watch_shard *s, const watch_item *it)
 {
-    watch_key *row = key_at(s->w, it->row);
+    watch_key *row = it->row == WHOLE_DATABASE ? &s->whole_database
+                                               : page_key(s->pages, it->row);
     watch_ring *r = &s->lock_ring;
     watch_held mine = held_of(it);
     uint64_t begin =

@@ -27,11 +27,12 @@
  * Garbage.  Let p be a version certainly committed that ends before the
  * horizon.  Every read still to be judged has a snapshot after that, so its
  * pivot begins no earlier than p does; a version that ends before p begins is
- * garbage to all of them, and is dropped when the key gets its next version.
- * The newest is never dropped.  A reader's entry is dropped when its snapshot
- * is older than `live`: its transaction has then ended before everyone who
- * is running began, so an anti-dependency from it is not between concurrent
- * transactions, which is all that the certifiers ask about.
+ * garbage to all of them, and is dropped when the key gets its next version
+ * or when that one has passed the horizon.  The newest is never dropped.  A
+ * reader's entry is dropped when its snapshot is older than `live`: its
+ * transaction has then ended before everyone who is running began, so an
+ * anti-dependency from it is not between concurrent transactions, which is all
+ * that the certifiers ask about.
  *
  * Cost: O(versions of the key that overlap somebody's snapshot) for an item.
  */
@@ -76,7 +77,8 @@ static void room_give(watch_shard *s, watch_version *v, unsigned class)
 void hf_watch_shard_init(watch_shard *s, hf_watch *w)
 {
     *s = (watch_shard){.w = w};
-    s->lock_ring = s->reader_ring = (watch_ring){1, 1, 63};
+    s->lock_ring = s->reader_ring = s->thick_ring = (watch_ring){1, 1, 63};
+    s->thick = HF_NEW_ARRAY(thick_key, 64);
     s->locks = HF_NEW_ARRAY(watch_held, 64);
     s->readers = HF_NEW_ARRAY(watch_reader, 64);
 }
@@ -94,6 +96,7 @@ void hf_watch_shard_release(watch_shard *s)
     hf_vec_release(&s->open);
     hf_free(s->locks);
     hf_free(s->readers);
+    hf_free(s->thick);
 }
 
 void hf_watch_key_init(watch_key *k, hf_watch_initial initial, uint64_t value)
@@ -408,7 +411,7 @@ static void count_read(watch_shard *s, const watch_item *it,
 
 static void judge(watch_shard *s, const watch_item *it, uint64_t time)
 {
-    watch_key *k = key_at(s->w, it->key);
+    watch_key *k = page_key(s->pages, it->key);
     watch_version *v = versions_of(k);
     candidates c = look(s, it, v, k->n);
 
@@ -517,7 +520,48 @@ static void collect(watch_shard *s, watch_key *k)
     drop_first(s, k, n);
 }
 
-static void append(watch_shard *s, watch_key *k, const watch_version *v)
+/* Keys with several versions stand in a queue, and are looked at when the
+ * newest of when they came in has passed the horizon: what is cold has one
+ * version, inside its key. */
+static void queue_put(watch_shard *s, uint32_t key, uint64_t until)
+{
+    watch_ring *r = &s->thick_ring;
+
+    if (r->end - r->begin > r->mask) {
+        uint32_t room = (r->mask + 1) * 2;
+        thick_key *more = HF_NEW_ARRAY(thick_key, room);
+
+        for (uint32_t i = r->begin; i != r->end; i++)
+            more[i & (room - 1)] = s->thick[i & r->mask];
+        hf_free(s->thick);
+        s->thick = more;
+        r->mask = room - 1;
+    }
+    s->thick[r->end++ & r->mask] = (thick_key){until, key};
+}
+
+static void queue_look(watch_shard *s)
+{
+    watch_ring *r = &s->thick_ring;
+
+    for (uint32_t n = r->end - r->begin; n > 0; n--) {
+        thick_key q = s->thick[r->begin & r->mask];
+        watch_key *k = page_key(s->pages, q.key);
+
+        if (q.until >= s->horizon)
+            break;
+        r->begin++;
+        collect(s, k);
+        if (k->n > 1) /* by its newest version, or again later */
+            queue_put(s, q.key,
+                      k->many[k->n - 1].at.hi == FOR_EVER
+                          ? s->now
+                          : k->many[k->n - 1].at.hi);
+    }
+}
+
+static void append(watch_shard *s, uint32_t key, watch_key *k,
+                   const watch_version *v)
 {
     watch_version *at;
     unsigned i;
@@ -526,6 +570,7 @@ static void append(watch_shard *s, watch_key *k, const watch_version *v)
         k->class = 0;
         k->many = room_take(s, 0);
         k->many[0] = k->one;
+        queue_put(s, key, v->at.hi == FOR_EVER ? s->now : v->at.hi);
     } else if (k->n == CLASS_ROOM(k->class)) {
         watch_version *more = room_take(s, k->class + 1u);
 
@@ -643,7 +688,7 @@ static void link_writes(watch_shard *s, watch_key *k, const watch_item *it)
 
 static void install(watch_shard *s, const watch_item *it)
 {
-    watch_key *k = key_at(s->w, it->key);
+    watch_key *k = page_key(s->pages, it->key);
     watch_version v = {.value = it->value,
                        .at = it->end,
                        .ref = it->txn << 4,
@@ -664,7 +709,7 @@ static void install(watch_shard *s, const watch_item *it)
         s->stats.unjudged[HF_UNJUDGED_LIMIT]++;
         return;
     }
-    append(s, k, &v);
+    append(s, it->key, k, &v);
     if (it->flags & ITEM_MAYBE)
         return;
     link_writes(s, k, it);
@@ -679,8 +724,8 @@ void hf_watch_shard_run(watch_shard *s)
     for (size_t i = 0; i < s->items.n; i++) {
         const watch_item *it = &s->items.at[i];
 
-        if (i + 4 < s->items.n)
-            __builtin_prefetch(key_at(s->w, s->items.at[i + 4].key));
+        if (i + 8 < s->items.n)
+            __builtin_prefetch(page_key(s->pages, s->items.at[i + 8].key));
         ripen(s, it->now);
         if (it->kind == ITEM_READ) {
             if (it->snapshot.hi < it->now)
@@ -696,5 +741,6 @@ void hf_watch_shard_run(watch_shard *s)
     }
     ripen(s, s->now);
     hf_watch_shard_locks_trim(s);
+    queue_look(s);
     s->items.n = 0;
 }

@@ -19,7 +19,8 @@
 
 #define MOST_CLIENTS (1u << 22)
 #define MANY_WRITES 64u
-#define BATCH_EVENTS 8192u
+#define BATCH_EVENTS 2048u
+#define SLAB_PAGES 128u /* 2 MiB of keys */
 
 /* ---- making and freeing -------------------------------------------------- */
 
@@ -44,7 +45,6 @@ hf_watch *hf_watch_new(const hf_watch_options *options)
     w->instants = p->read == HF_WATCH_READ_STATEMENT ||
                   p->read == HF_WATCH_READ_TRANSACTION;
     w->unripe = w->recent = no_generations;
-    w->pages = hf_pages_get(PAGE_COUNT * sizeof(*w->pages));
     w->past = HF_NEW_ZEROED(past_write, PAST_WRITES);
     if (w->options.batch == 0)
         w->options.batch = BATCH_EVENTS;
@@ -77,12 +77,14 @@ void hf_watch_free(hf_watch *w)
     for (size_t i = 0; i < w->txns.n; i++)
         txn_release(&w->txns.at[i]);
     hf_watch_scans_release(w);
-    for (uint32_t i = 0; i < PAGE_COUNT && w->n_pages > 0; i++)
-        if (w->pages[i]) {
-            hf_pages_release(w->pages[i], PAGE_KEYS * sizeof(watch_key));
-            w->n_pages--;
-        }
-    hf_pages_release(w->pages, PAGE_COUNT * sizeof(*w->pages));
+    for (size_t i = 0; i < w->slabs.n; i++)
+        hf_pages_release(w->slabs.at[i],
+                         SLAB_PAGES * PAGE_KEYS * sizeof(watch_key));
+    for (size_t i = 0; i < w->old_tables.n; i++)
+        hf_free(w->old_tables.at[i]);
+    hf_vec_release(&w->slabs);
+    hf_vec_release(&w->old_tables);
+    hf_free((void *)w->pages);
     hf_vec_release(&w->txns);
     hf_vec_release(&w->free_txns);
     hf_vec_release(&w->clients);
@@ -90,21 +92,44 @@ void hf_watch_free(hf_watch *w)
     hf_vec_release(&w->ready);
     hf_vec_release(&w->violations);
     hf_vec_release(&w->ready_violations);
+    hf_free(w->whole);
     hf_free(w->past);
     hf_free(w);
 }
 
+static void grow_table(hf_watch *w, uint32_t page)
+{
+    uint32_t room = w->page_room ? w->page_room : 64;
+    watch_key **more;
+
+    while (room <= page)
+        room *= 2;
+    more = HF_NEW_ZEROED(watch_key *, room);
+    if (w->pages) {
+        memcpy(more, w->pages, w->page_room * sizeof(*more));
+        hf_vec_push(&w->old_tables, (void *)w->pages);
+    }
+    w->pages = more;
+    w->page_room = room;
+}
+
 void hf_watch_page(hf_watch *w, uint32_t key)
 {
+    uint32_t at = key >> PAGE_BITS;
     watch_key *page;
 
-    if (w->pages[key >> PAGE_BITS])
+    if (at < w->page_room && w->pages[at])
         return;
-    page = hf_pages_get(PAGE_KEYS * sizeof(*page));
+    if (at >= w->page_room)
+        grow_table(w, at);
+    if (w->n_pages % SLAB_PAGES == 0) {
+        w->slab = hf_pages_get(SLAB_PAGES * PAGE_KEYS * sizeof(watch_key));
+        hf_vec_push(&w->slabs, w->slab);
+    }
+    page = w->slab + w->n_pages++ % SLAB_PAGES * PAGE_KEYS;
     for (uint32_t i = 0; i < PAGE_KEYS; i++)
         hf_watch_key_init(&page[i], HF_WATCH_INITIAL_UNKNOWN, 0);
-    w->pages[key >> PAGE_BITS] = page;
-    w->n_pages++;
+    w->pages[at] = page;
 }
 
 void hf_watch_key(hf_watch *w, uint32_t key, hf_watch_initial initial,
@@ -123,6 +148,7 @@ void hf_watch_push_item(hf_watch *w, const watch_item *it)
 {
     watch_shard *s = &w->shards[it->row % SHARDS];
 
+    __builtin_prefetch(key_at(w, it->key), 1, 2);
     hf_vec_push(&s->next, *it);
 }
 
@@ -196,6 +222,7 @@ static void cut(hf_watch *w)
         watch_shard *s = &w->shards[i];
 
         SWAP(any_vec, s->items, s->next);
+        s->pages = w->pages;
         s->now = w->now;
         s->horizon = w->horizon;
         s->live = w->live;
@@ -534,7 +561,7 @@ static void end_writer(hf_watch *w, const watch_txn *t, const ending *x)
     it.end = x->release;
     it.is_committed = x->is_committed;
     it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0);
-    hf_watch_page(w, WHOLE_DATABASE);
+    hf_watch_page(w, it.key);
     hf_watch_push_item(w, &it);
 }
 
@@ -645,15 +672,12 @@ static bool is_operation(const hf_event *e)
     return e->kind == HF_EVENT_READ || e->kind == HF_EVENT_WRITE;
 }
 
-static bool is_event(hf_watch *w, const hf_event *e)
+/* A key is of one row; remembers which. */
+static bool is_key(hf_watch *w, const hf_event *e)
 {
     watch_key *k;
+    uint32_t at = e->key >> 6;
 
-    if (e->kind >= HF_EVENT_KIND_COUNT || e->client >= MOST_CLIENTS ||
-        e->txn >> 60 != 0)
-        return false;
-    if (!is_operation(e))
-        return true;
     if (e->key >= WHOLE_DATABASE || e->row >= WHOLE_DATABASE)
         return false;
     hf_watch_page(w, e->key);
@@ -663,7 +687,35 @@ static bool is_event(hf_watch *w, const hf_event *e)
         k->row = e->row;
         w->stats.keys++;
     }
-    return k->row == e->row; /* a key is of one row */
+    if (k->row != e->row)
+        return false;
+    if (e->key != e->row)
+        return true;
+    if (at >= w->whole_room) {
+        uint32_t room = w->whole_room ? w->whole_room : 64;
+
+        while (room <= at)
+            room *= 2;
+        w->whole = hf_realloc(w->whole, room * sizeof(*w->whole));
+        memset(w->whole + w->whole_room, 0,
+               (room - w->whole_room) * sizeof(*w->whole));
+        w->whole_room = room;
+    }
+    w->whole[at] |= (uint64_t)1 << (e->key & 63);
+    return true;
+}
+
+static bool is_event(hf_watch *w, const hf_event *e)
+{
+    if (e->kind >= HF_EVENT_KIND_COUNT || e->client >= MOST_CLIENTS ||
+        e->txn >> 60 != 0)
+        return false;
+    if (!is_operation(e))
+        return true;
+    if (e->key == e->row && e->key >> 6 < w->whole_room &&
+        w->whole[e->key >> 6] >> (e->key & 63) & 1)
+        return true; /* the usual case, without a look at the key itself */
+    return is_key(w, e);
 }
 
 /* The interval of e, and what is wrong with it. */
@@ -878,6 +930,7 @@ void hf_watch_stats_get(hf_watch *w, hf_watch_stats *ret)
     *ret = w->stats;
     ret->watermark = w->watermark;
     ret->bytes = w->n_pages * PAGE_KEYS * sizeof(watch_key) + sizeof(*w) +
+                 w->whole_room * sizeof(*w->whole) +
                  PAST_WRITES * sizeof(*w->past);
     for (uint32_t i = 0; i < SHARDS; i++) {
         const watch_shard *s = &w->shards[i];
