@@ -174,8 +174,11 @@ static uint32_t whole_node(struct watch_join *j, uint64_t serial, uint64_t txn,
     if (serial < j->begin)
         return NO_ID;
     t = &j->ring[serial & j->mask];
-    if (serial < j->end && t->has_ended)
-        at = (span){t->snapshot.lo, t->commit.hi};
+    if (serial < j->end && t->has_ended) {
+        at.lo = t->snapshot.lo;
+        if (t->is_committed) /* else nobody was told, but it was seen */
+            at.hi = t->commit.hi;
+    }
     return node_of(&j->txns, &(watch_instant){.txn = txn, .serial = serial},
                    true, is_timed(j) ? at : (span){0, at.hi});
 }

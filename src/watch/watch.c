@@ -382,7 +382,7 @@ span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
 void hf_watch_lock_read(hf_watch *w, watch_txn *t, uint32_t row, span at,
                         bool is_exclusive)
 {
-    if (w->locks)
+    if (w->locks && !w->profile.one_writer)
         hf_vec_push(&t->locks,
                     (own_lock){at, row, is_exclusive ? ITEM_EXCLUSIVE : 0});
 }

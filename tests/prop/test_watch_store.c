@@ -75,8 +75,6 @@ static void test_clean(uint64_t traces, uint64_t seed)
  * weakest above it that has a profile. */
 static hf_level level_for(const hf_store_bug_info *bug)
 {
-    if (bug->bug == HF_BUG_DIRTY_WRITE)
-        return HF_READ_UNCOMMITTED; /* where the store has locks */
     if (trace_profile(bug->shows_at))
         return bug->shows_at;
     return HF_SNAPSHOT_ISOLATION;

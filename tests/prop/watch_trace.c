@@ -414,7 +414,10 @@ void trace_print(const trace *t)
                 e->before, (int64_t)e->after, e->client, e->txn, e->statement,
                 kinds[e->kind]);
         if (e->kind == HF_EVENT_READ || e->kind == HF_EVENT_WRITE)
-            fprintf(stderr, " k%u = %" PRIu64, e->key, e->value);
+            fprintf(stderr, " k%u = %" PRIu64 "%s", e->key, e->value,
+                    e->flags & HF_EVENT_FOR_UPDATE  ? " for update"
+                    : e->flags & HF_EVENT_FOR_SHARE ? " for share"
+                                                    : "");
         if (e->kind == HF_EVENT_SCAN)
             fprintf(stderr, " %" PRId64 " .. %" PRId64,
                     t->scans.at[e->extra].lo, t->scans.at[e->extra].hi);
