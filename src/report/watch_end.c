@@ -32,6 +32,8 @@ static unsigned gaps_of(const hf_watch_ending *e, gap *ret)
          s->amounts},
         {"bad_lines", "line could not be read", "lines could not be read",
          e->bad_lines},
+        {"doubted", "read that what was not seen may explain",
+         "reads that what was not seen may explain", s->doubted},
         {"lost", "transaction was open when its client was gone",
          "transactions were open when their clients were gone", s->lost}};
     unsigned n = 0;
@@ -163,8 +165,11 @@ void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out)
     put_share(s, out);
     for (unsigned i = 0; i < n; i++) {
         hf_out_text(out, "  not judged: ");
-        put_count(gaps[i].n, gaps[i].one, gaps[i].many, out);
-        hf_out_char(out, '\n');
+        if (gaps[i].name)
+            put_count(gaps[i].n, gaps[i].one, gaps[i].many, out);
+        else
+            put_count(gaps[i].n, "event: ", "events: ", out);
+        hf_out_format(out, "%s\n", gaps[i].name ? "" : gaps[i].one);
     }
     for (unsigned u = 0; u < HF_UNJUDGED_COUNT; u++)
         if (s->unjudged[u] > 0) {

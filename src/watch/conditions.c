@@ -1,4 +1,5 @@
-/* conditions.c: conditions, compiled once, and the rows they are asked about. */
+/* conditions.c: conditions, compiled once, and the rows they are asked about.
+ */
 #include "watch/conditions.h"
 
 #include <pthread.h>

@@ -37,6 +37,7 @@ void hf_lines_release(hf_lines *l)
 
 static void bad(hf_lines *l, const hf_error *err)
 {
+    hf_watcher_hole(l->hub->watcher);
     if (l->hub->bad_lines++ > 0)
         return;
     l->hub->first_bad = *err;

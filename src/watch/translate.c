@@ -289,7 +289,8 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
                .txn = txn,
                .part = part,
                .e = {.txn = part->number},
-               .start = part->last};
+               .start = part->last,
+               .end = part->answered};
     hf_op_id first = h->op_first[txn], last = h->op_first[txn + 1];
     uint64_t start, end;
 
@@ -310,6 +311,7 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
     }
     put_end(&m);
     doubt_last(&m);
+    part->answered = m.end;
     part->last = t->events.n > 0 ? t->events.at[t->events.n - 1].before : 0;
     *ret = t->events.at;
     return t->events.n;

@@ -43,7 +43,8 @@ void hf_translator_piece(hf_translator *t, const hf_history *h);
 typedef struct hf_txn_part {
     uint64_t number;
     bool no_begin, no_end; /* more of it came before, or comes after */
-    uint64_t last;         /* no_begin: `before` of its last event */
+    uint64_t last;         /* `before` of its last event, filled in */
+    uint64_t answered;     /* when the last answer came, filled in */
     uint16_t statement;    /* the first free number; filled in */
 } hf_txn_part;
 

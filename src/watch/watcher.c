@@ -36,9 +36,11 @@ struct hf_watcher {
     uint32_t door;             /* a client that holds back the watermark */
     uint64_t newest;
     _Atomic(uint64_t) lost;
+    atomic_bool hole;
     /* the consumer's */
     uint32_t n_keys, n_scans;
     uint64_t last_tick, last_time;
+    uint64_t told, doubted;
     bool stopped;
     hf_event batch[BATCH];
     hf_event late[LATE];
@@ -46,17 +48,37 @@ struct hf_watcher {
 
 /* ---- life ---------------------------------------------------------------- */
 
+void hf_watcher_hole(hf_watcher *w)
+{
+    atomic_store(&w->hole, true);
+}
+
+static bool has_hole(const hf_watcher *w)
+{
+    const hf_translator *t = &w->translator;
+
+    return atomic_load(&w->hole) || t->no_times > 0 || t->opaque > 0 ||
+           t->amounts > 0;
+}
+
 static bool on_violation(void *user, const hf_violation *v)
 {
     hf_watcher *w = user;
+    hf_violation told = *v;
 
-    return !w->o.violation || w->o.violation(w->o.user, w, v);
+    if (v->mechanism == HF_WATCH_CR && has_hole(w)) {
+        w->doubted++;
+        return true;
+    }
+    told.number = ++w->told;
+    return !w->o.violation || w->o.violation(w->o.user, w, &told);
 }
 
 static void on_complaint(void *user, hf_watch_complaint c, const hf_event *e)
 {
     hf_watcher *w = user;
 
+    hf_watcher_hole(w);
     if (w->o.complaint)
         w->o.complaint(w->o.user, w, c, e);
 }
@@ -213,7 +235,9 @@ void hf_watcher_gone(hf_watcher *w, uint32_t id)
 
     if (s->open && s->client != NO_CLIENT) {
         hf_event e = {.kind = HF_EVENT_COMMIT,
-                      .before = s->part.last,
+                      .before = s->part.answered > s->part.last
+                                    ? s->part.answered
+                                    : s->part.last,
                       .after = UINT64_MAX,
                       .txn = s->part.number,
                       .statement = s->part.statement};
@@ -393,6 +417,7 @@ static bool feed_late(hf_watcher *w)
     bool wanted = true;
 
     while (n > 0 && wanted) {
+        hf_watcher_hole(w);
         announce(w);
         wanted = hf_watch_feed(w->watch, w->late, n);
         n = hf_pipeline_take_late(w->pipeline, w->late, LATE);
@@ -418,15 +443,17 @@ void hf_watcher_consume(hf_watcher *w)
         size_t n = hf_pipeline_take(w->pipeline, w->batch, BATCH, WAIT_NS);
 
         announce(w);
-        if (n > 0) {
+        wanted = feed_late(w);
+        if (wanted && n > 0) {
             wanted = hf_watch_feed(w->watch, w->batch, n);
             w->last_time = w->batch[n - 1].before;
-        } else {
+        } else if (wanted) {
             wanted =
                 hf_watch_advance(w->watch, hf_pipeline_reached(w->pipeline));
         }
-        wanted = wanted && feed_late(w) && tick(w);
+        wanted = wanted && tick(w);
     }
+    wanted = wanted && feed_late(w);
     w->stopped = !wanted;
     hf_pipeline_stop(w->pipeline);
     if (wanted)
@@ -455,6 +482,9 @@ void hf_watcher_look(hf_watcher *w, hf_watcher_stats *ret)
     ret->name_bytes =
         hf_watch_names_bytes(w->names) + hf_watch_scans_bytes(w->scans);
     hf_watch_stats_get(w->watch, &ret->watch);
+    ret->doubted = w->doubted;
+    ret->watch.violations -= w->doubted;
+    ret->watch.by_mechanism[HF_WATCH_CR] -= w->doubted;
     hf_pipeline_look(w->pipeline, &ret->pipeline);
 }
 

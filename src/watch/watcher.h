@@ -6,6 +6,12 @@
  * Pieces become events (translate.h), events get into order (pipeline.h), the
  * engine judges them (watch.h).
  *
+ * Holes.  What was never seen (lines that could not be read, transactions
+ * without times, statements recorded as text only, events that came late) may
+ * have written anything.  Then a read is no longer judged: violations of
+ * consistent read are counted as doubted and not told.  The other mechanisms
+ * are about what was seen, and go on.
+ *
  * What holds the order back, and what does not: the source says how much is
  * known about sessions.
  *
@@ -72,6 +78,9 @@ uint32_t hf_watcher_session(hf_watcher *w, hf_str name);
 /* It will not be heard again.  A transaction it has open may have committed
  * or not. */
 void hf_watcher_gone(hf_watcher *w, uint32_t session);
+/* Something was said that could not be read: from now on nothing that a read
+ * returned is taken as impossible.  Any thread. */
+void hf_watcher_hole(hf_watcher *w);
 /* It is there, and nothing of it is earlier than this. */
 void hf_watcher_alive(hf_watcher *w, uint32_t session, uint64_t now);
 void hf_watcher_end(hf_watcher *w);
@@ -88,7 +97,8 @@ typedef struct hf_watcher_stats {
     hf_pipeline_stats pipeline;
     uint64_t transactions; /* translated */
     uint64_t no_times, opaque, aggregates, amounts, strange_conditions;
-    uint64_t lost; /* transactions whose client was gone */
+    uint64_t doubted; /* reads that what was not seen may explain */
+    uint64_t lost;    /* transactions whose client was gone */
     uint64_t keys;
     size_t name_bytes;  /* of names and conditions */
     uint64_t last_time; /* of the last event that was judged */
