@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 MESON_FLAGS ?=
 PROGRAM = $(BUILD)/holdfast
 
-.PHONY: all deps demo test check-fast bench lint asan fuzz soak live browser \
+.PHONY: all deps demo test check-fast bench lint asan fuzz soak live watch-live browser \
         corpora compare-elle compare-corpora install clean docs format
 
 all: $(BUILD)/build.ninja
@@ -44,6 +44,9 @@ fuzz: deps
 
 soak: deps all
 	@scripts/soak $(BUILD)
+
+watch-live: deps all
+	@scripts/watch-live $(BUILD)/holdfast --seconds $(or $(SECONDS),300) $(DB)
 
 corpora: deps all
 	@$(BUILD)/tests/corpora $(or $(DIR),../shared/corpora)
