@@ -190,7 +190,7 @@ typedef struct watch_finding {
 #define END_SCANNED 4u
 
 /* Versions that were forgotten last, to tell what a bad read saw. */
-#define DROPPED 256u
+#define DROPPED 64u
 typedef struct dropped_version {
     watch_version version;
     uint32_t key;
@@ -333,7 +333,13 @@ typedef struct past_write {
     uint32_t key;
     bool is_aborted;
 } past_write;
-#define PAST_WRITES 4096u
+#define PAST_WRITES 1024u
+
+/* Pages of keys that were taken from the system together. */
+typedef struct key_slab {
+    watch_key *keys;
+    size_t n;
+} key_slab;
 
 struct watch_join;
 struct watch_crew;
@@ -354,8 +360,9 @@ struct hf_watch {
     HF_VEC(void *) old_tables;
     uint64_t *whole; /* bits: keys that are rows of their own, and were met */
     uint32_t whole_room;
-    watch_key *slab; /* where pages are taken from; all of them: */
-    HF_VEC(watch_key *) slabs;
+    watch_key *slab;  /* where pages are taken from; all of them: */
+    size_t slab_left; /* pages */
+    HF_VEC(key_slab) slabs;
     watch_shard shards[SHARDS];
 
     uint64_t now, watermark; /* lo of the newest event; raw */

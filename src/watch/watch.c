@@ -78,8 +78,8 @@ void hf_watch_free(hf_watch *w)
         txn_release(&w->txns.at[i]);
     hf_watch_scans_release(w);
     for (size_t i = 0; i < w->slabs.n; i++)
-        hf_pages_release(w->slabs.at[i],
-                         SLAB_PAGES * PAGE_KEYS * sizeof(watch_key));
+        hf_pages_release(w->slabs.at[i].keys,
+                         w->slabs.at[i].n * PAGE_KEYS * sizeof(watch_key));
     for (size_t i = 0; i < w->old_tables.n; i++)
         hf_free(w->old_tables.at[i]);
     hf_vec_release(&w->slabs);
@@ -122,11 +122,15 @@ void hf_watch_page(hf_watch *w, uint32_t key)
         return;
     if (at >= w->page_room)
         grow_table(w, at);
-    if (w->n_pages % SLAB_PAGES == 0) {
-        w->slab = hf_pages_get(SLAB_PAGES * PAGE_KEYS * sizeof(watch_key));
-        hf_vec_push(&w->slabs, w->slab);
+    if (w->slab_left == 0) {
+        size_t n = w->n_pages < SLAB_PAGES ? w->n_pages + 1 : SLAB_PAGES;
+
+        w->slab = hf_pages_get(n * PAGE_KEYS * sizeof(watch_key));
+        hf_vec_push(&w->slabs, (key_slab){w->slab, n});
+        w->slab_left = n;
     }
-    page = w->slab + w->n_pages++ % SLAB_PAGES * PAGE_KEYS;
+    page = w->slab + --w->slab_left * PAGE_KEYS;
+    w->n_pages++;
     for (uint32_t i = 0; i < PAGE_KEYS; i++)
         hf_watch_key_init(&page[i], HF_WATCH_INITIAL_UNKNOWN, 0);
     w->pages[at] = page;
