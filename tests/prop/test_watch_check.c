@@ -3,13 +3,11 @@
  *     test_watch_check [HISTORIES [SEED]]
  *
  * Histories of the embedded store, sound or with a bug, with the times of
- * operations and the true certificate.  Where check, given the certificate,
- * says that the level with real time holds, watch reports nothing; what watch
- * reports, check refutes.  How often watch finds what check refutes is
- * counted.
- *
- * Stores that do not take the snapshot they promise may keep the level all the
- * same, by luck: watch is about the promise.  These are counted apart.
+ * operations and the true certificate, judged by check at the level with real
+ * time.  Of the sound store check says valid, and watch reports nothing.  Of
+ * stores with bugs it is counted how often watch finds what check refutes, and
+ * how often it reports a mechanism that is broken though the level is kept, by
+ * luck: a commit that a certifier had to refuse need not be in a cycle.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,12 +28,6 @@ static const hf_store_bug bugs[] = {
     HF_BUG_COMMIT_LOST,    HF_BUG_WRITE_SKEW,
     HF_BUG_LONG_FORK,      HF_BUG_CERTIFIER_FORGETS};
 #define N_BUGS (sizeof(bugs) / sizeof(bugs[0]))
-
-static bool breaks_snapshots(hf_store_bug bug)
-{
-    return bug == HF_BUG_SNAPSHOT_PER_STATEMENT || bug == HF_BUG_LONG_FORK ||
-           bug == HF_BUG_STALE_SNAPSHOT;
-}
 
 static bool count(void *user, hf_watcher *w, const hf_violation *v)
 {
@@ -115,7 +107,7 @@ int main(int argc, char **argv)
         valid += r->verdict == HF_VALID;
         invalid += r->verdict == HF_INVALID;
         found += r->verdict == HF_INVALID && told > 0;
-        if (told > 0 && r->verdict != HF_INVALID && breaks_snapshots(o.bug))
+        if (told > 0 && r->verdict != HF_INVALID && o.bug != HF_BUG_NONE)
             lucky++;
         else if (told > 0 && r->verdict != HF_INVALID && failures++ < 5)
             fprintf(stderr,
@@ -126,8 +118,7 @@ int main(int argc, char **argv)
         hf_history_free(h);
     }
     printf("%" PRIu64 " valid, %" PRIu64 " invalid, of these %" PRIu64
-           " found by watch; %" PRIu64
-           " valid without the promised snapshots\n",
+           " found by watch; %" PRIu64 " valid with a broken mechanism\n",
            valid, invalid, found, lucky);
-    return failures > 0 || valid == 0 || found == 0;
+    return failures > 0 || valid == 0 || found < invalid * 9 / 10;
 }
