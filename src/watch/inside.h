@@ -379,6 +379,7 @@ struct hf_watch {
     HF_VEC(uint32_t) free_txns;
     HF_VEC(watch_client) clients;
     HF_VEC(watch_group) groups;
+    HF_VEC(uint32_t) busy_groups; /* with live scans */
     HF_VEC(scan_range) scans;
     HF_VEC(watch_finding) found; /* by intake, while the batch fills */
     HF_VEC(watch_finding) ready; /* of the batch before */

@@ -312,23 +312,33 @@ void hf_watch_scan_close(hf_watch *w, uint32_t slot)
     s.snapshot = hf_watch_read_snapshot(w, t, t->scan_at, locks, &s.flags);
     find_twins(w, t);
     walk(w, t, &s);
-    if (w->tracks_reads || w->profile.lock == HF_WATCH_LOCK_RANGES)
-        hf_vec_push(&w->groups.at[w->scans.at[t->scan].group].live, s);
+    if (w->tracks_reads || w->profile.lock == HF_WATCH_LOCK_RANGES) {
+        uint32_t group = w->scans.at[t->scan].group;
+
+        if (w->groups.at[group].live.n == 0)
+            hf_vec_push(&w->busy_groups, group);
+        hf_vec_push(&w->groups.at[group].live, s);
+    }
     t->scan = NO_ID;
     t->rows.n = 0;
 }
 
 void hf_watch_scans_trim(hf_watch *w)
 {
-    for (size_t i = 0; i < w->groups.n; i++) {
-        watch_group *g = &w->groups.at[i];
+    size_t busy = 0;
+
+    for (size_t i = 0; i < w->busy_groups.n; i++) {
+        watch_group *g = &w->groups.at[w->busy_groups.at[i]];
         size_t kept = 0;
 
         for (size_t k = 0; k < g->live.n; k++)
             if (g->live.at[k].snapshot.lo >= w->live)
                 g->live.at[kept++] = g->live.at[k];
         g->live.n = kept;
+        if (kept > 0)
+            w->busy_groups.at[busy++] = w->busy_groups.at[i];
     }
+    w->busy_groups.n = busy;
 }
 
 void hf_watch_scans_release(hf_watch *w)
@@ -342,5 +352,6 @@ void hf_watch_scans_release(hf_watch *w)
         hf_vec_release(&g->live);
     }
     hf_vec_release(&w->groups);
+    hf_vec_release(&w->busy_groups);
     hf_vec_release(&w->scans);
 }

@@ -552,6 +552,9 @@ static void queue_look(watch_shard *s)
 
         if (q.until >= s->horizon)
             break;
+        if (n > 4)
+            __builtin_prefetch(
+                page_key(s->pages, s->thick[(r->begin + 4) & r->mask].key));
         r->begin++;
         collect(s, q.key, k);
         if (k->n > 1) /* by its newest version, or again later */
