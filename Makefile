@@ -5,7 +5,7 @@ MESON_FLAGS ?=
 PROGRAM = $(BUILD)/holdfast
 
 .PHONY: all deps demo test check-fast bench lint asan fuzz soak live browser \
-        corpora compare-elle compare-corpora install clean docs format
+        watch-live corpora compare-elle compare-corpora install clean docs format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -51,6 +51,10 @@ live: deps all
 	@SECONDS="$(SECONDS)" MINUTES="$(MINUTES)" CLIENTS="$(CLIENTS)" \
 	    CHECK="$(CHECK)" DB="$(DB)" LEVEL="$(LEVEL)" \
 	    WORKLOAD="$(WORKLOAD)" scripts/live $(BUILD) $(PARTS)
+
+# The same databases, watched while they run: SECONDS each, DB chooses.
+watch-live: deps all
+	@scripts/watch-live $(BUILD)/holdfast --seconds $(or $(SECONDS),300) $(DB)
 
 corpora: deps all
 	@$(BUILD)/tests/corpora $(or $(DIR),../shared/corpora)

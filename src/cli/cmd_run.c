@@ -53,7 +53,7 @@ static int end(hf_running *r, const settings *set, hf_status st, hf_error *err)
     else if (some && !set->quiet)
         hf_running_print(r, out);
     if (st == HF_OK)
-        return HF_EXIT_VALID;
+        return hf_running_watched(r);
     if (r->report.recorded)
         hf_error_context(err, "the history so far is in \"%.100s\"",
                          set->output);
@@ -64,7 +64,11 @@ static int end(hf_running *r, const settings *set, hf_status st, hf_error *err)
 static int run(hf_cli *cli, const void *user, const hf_operands *operands)
 {
     const settings *set = user;
-    hf_running r = {.cli = cli, .set = &set->running, .quiet = set->quiet};
+    hf_running r = {.cli = cli,
+                    .set = &set->running,
+                    .quiet = set->quiet,
+                    .json = set->json,
+                    .color = hf_cli_color(0)};
     char hint[160] = "";
     hf_error err;
     hf_status st;
@@ -147,7 +151,8 @@ const hf_command hf_command_run = {
         "history so far is kept.",
     .options = options,
     .examples = examples,
-    .status = "0 done, 2 bad usage, or the database or the output failed",
+    .status = "0 done, 2 bad usage, or the database or the output failed; with "
+              "--watch also 1 violations, 3 not all could be judged",
     .settings_size = sizeof(settings),
     .run = run,
 };

@@ -129,10 +129,11 @@ static int exit_of(const hf_testing *t)
     hf_verdict verdict = t->result->verdict;
 
     /* one after the other they would have kept them */
-    if (verdict == HF_VALID && invariants_count(t))
+    if (verdict == HF_VALID &&
+        (invariants_count(t) || t->watched == HF_EXIT_INVALID))
         verdict = HF_INVALID;
     if (t->set->expect == 0)
-        return hf_exit_of_verdict(verdict);
+        return hf_exit_worse(hf_exit_of_verdict(verdict), t->watched);
     return verdict == (hf_verdict)(t->set->expect - 1) ? HF_EXIT_VALID
                                                        : HF_EXIT_INVALID;
 }
@@ -231,8 +232,9 @@ static int test(hf_testing *t)
             &err);
     if (st != HF_OK)
         return fail(t, st, &err);
-    if (t->running.report.stopped)
+    if (hf_cli_interrupted())
         return interrupted(t);
+    t->watched = hf_running_watched(&t->running);
     hf_db_close(t->running.db); /* the check wants the memory */
     t->running.db = NULL;
     st = hf_testing_write(t, &err); /* should the check not come back */
@@ -282,8 +284,11 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     (void)operands;
     if (set->running.list)
         return hf_running_list(cli, &set->running);
-    t.running =
-        (hf_running){.cli = cli, .set = &set->running, .quiet = set->quiet};
+    t.running = (hf_running){.cli = cli,
+                             .set = &set->running,
+                             .quiet = set->quiet,
+                             .json = set->json,
+                             .color = hf_cli_color(set->color)};
     st = hf_running_open(&t.running, hint, sizeof hint, &err);
     if (st != HF_OK)
         return hf_cli_fail(cli, st, &err, hint);

@@ -245,6 +245,28 @@ static hf_status find_isolation(hf_running *r, hf_error *err)
     return HF_OK;
 }
 
+static hf_status find_profile(hf_running *r, char *hint, size_t size,
+                              hf_error *err)
+{
+    const hf_profile *p =
+        is_store(r->driver)
+            ? hf_watching_profile_of_store(r->promised)
+            : hf_watching_profile_of(r->driver->name, r->set->variant,
+                                     hf_running_isolation(r));
+
+    r->watching = (hf_watching){.cli = r->cli,
+                                .set = &r->set->watching,
+                                .json = r->json,
+                                .color = r->color,
+                                .quiet = r->quiet};
+    if (!r->set->watching.profile && !p)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "no profile is known for %s at %s: name one with "
+                       "--profile",
+                       r->driver->name, hf_running_isolation(r));
+    return hf_watching_find(&r->watching, p, hint, size, err);
+}
+
 hf_status hf_running_open(hf_running *r, char *hint, size_t hint_size,
                           hf_error *err)
 {
@@ -262,6 +284,8 @@ hf_status hf_running_open(hf_running *r, char *hint, size_t hint_size,
         st = open_database(r, hint, hint_size, err);
     if (st == HF_OK)
         st = find_isolation(r, err);
+    if (st == HF_OK && r->set->watch)
+        st = find_profile(r, hint, hint_size, err);
     if (st != HF_OK) {
         hf_running_close(r);
         return st;
@@ -274,6 +298,7 @@ hf_status hf_running_open(hf_running *r, char *hint, size_t hint_size,
 
 void hf_running_close(hf_running *r)
 {
+    hf_watching_close(&r->watching);
     hf_db_close(r->db);
     hf_play_free(r->play);
     hf_out_release(&r->notes);
@@ -285,8 +310,9 @@ void hf_running_close(hf_running *r)
 
 static bool asked_to_stop(void *user)
 {
-    (void)user;
-    return hf_cli_interrupted();
+    hf_running *r = user;
+
+    return hf_cli_interrupted() || atomic_load(&r->watching.enough);
 }
 
 static const char *size_words(uint64_t bytes, char *buffer, size_t size)
@@ -346,6 +372,29 @@ static void note(void *user, const char *text)
         hf_cli_note(r->cli, "%s", text);
 }
 
+/* What is written is judged as well; while that takes its time the recorder
+ * waits, and the clients when its queue is full. */
+static void watch_piece(void *user, const hf_history *h)
+{
+    hf_running *r = user;
+
+    (void)hf_watcher_piece(r->watching.watcher, h);
+}
+
+static hf_status start_watching(hf_running *r, hf_error *err)
+{
+    hf_watching *w = &r->watching;
+    char name[16];
+
+    hf_watching_open(w, false, true, 0);
+    hf_watcher_begin(w->watcher, HF_SESSIONS_LIVE);
+    for (unsigned i = 0; i < clients_of(r->set); i++) {
+        (void)snprintf(name, sizeof name, "%u", i);
+        hf_watcher_expect(w->watcher, hf_str_of(name));
+    }
+    return hf_watching_spawn(w, err);
+}
+
 hf_status hf_running_run(hf_running *r, const hf_running_output *out,
                          hf_error *err)
 {
@@ -374,12 +423,35 @@ hf_status hf_running_run(hf_running *r, const hf_running_output *out,
         .progress = show,
         .note = note,
         .user = r};
-    hf_status st;
+    hf_status st = HF_OK;
 
+    if (set->watch) {
+        o.piece = watch_piece;
+        o.piece_user = r;
+        st = start_watching(r, err);
+    }
+    if (st != HF_OK)
+        return st;
     hf_progress_begin(&r->cli->progress, "loading");
     st = hf_run(&o, &r->report, err);
     hf_progress_erase(&r->cli->progress);
+    if (set->watch) {
+        hf_watcher_end(r->watching.watcher);
+        hf_watching_join(&r->watching);
+    }
     return st;
+}
+
+int hf_running_watched(hf_running *r)
+{
+    int status;
+
+    if (!r->watching.watcher)
+        return HF_EXIT_VALID;
+    hf_cli_flush(r->cli);
+    status = hf_watching_end(&r->watching);
+    hf_watching_close(&r->watching);
+    return status;
 }
 
 /* ---- words --------------------------------------------------------------- */

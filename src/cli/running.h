@@ -5,6 +5,7 @@
 #define HF_CLI_RUNNING_H
 
 #include "cli/common.h"
+#include "cli/watching.h"
 #include "run/run.h"
 
 typedef struct hf_workload hf_workload; /* workload/workload.h */
@@ -15,14 +16,15 @@ typedef struct hf_running_settings {
     hf_number clients, transactions, retries, seed, rate;
     double seconds, fault_every, deadline;
     unsigned faults; /* set of hf_db_fault */
-    bool sql, keep, list;
+    bool sql, keep, list, watch;
+    hf_watching_settings watching;
 } hf_running_settings;
 
 /* One run. */
 typedef struct hf_running {
     hf_cli *cli;
     const hf_running_settings *set;
-    bool quiet;
+    bool quiet, json, color;
     const hf_workload *workload;
     hf_play *play;
     hf_db *db; /* NULL: closed */
@@ -34,7 +36,8 @@ typedef struct hf_running {
     uint64_t seed;
     char name[200]; /* of the history: "sqlite, smallbank" */
     hf_run_report report;
-    hf_out notes; /* lines, as on standard error */
+    hf_out notes;         /* lines, as on standard error */
+    hf_watching watching; /* with --watch */
 } hf_running;
 
 /* Finds the workload and its options, opens the database, finds the level.
@@ -54,6 +57,10 @@ typedef struct hf_running_output {
 } hf_running_output;
 HF_MUST_USE hf_status hf_running_run(hf_running *r, const hf_running_output *o,
                                      hf_error *err);
+
+/* With --watch: prints what it found at the end; returns the exit status.
+ * Without: HF_EXIT_VALID. */
+int hf_running_watched(hf_running *r);
 
 /* How often invariants did not hold. */
 uint64_t hf_running_breaches(const hf_running *r);
@@ -199,6 +206,11 @@ const char *hf_choose_bug(unsigned index);
         HF_RUNNING_NUMBER("rate", 0, rate, 1, 100,                             \
                           "store: in percent, how often the bug strikes",      \
                           "--rate 10"),                                        \
+        HF_RUNNING_FLAG("watch", watch,                                        \
+                        "judge while it runs, by the database's mechanisms",   \
+                        "As \"holdfast watch\" does; a violation is printed "  \
+                        "at once. The exit status is 1 if there is one."),     \
+        HF_WATCHING_PROFILE_ROWS(hf_running_settings),                         \
         HF_RUNNING_FLAG("keep", keep,                                          \
                         "leave the private database's files behind", NULL),    \
         HF_RUNNING_FLAG("list", list,                                          \

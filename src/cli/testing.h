@@ -25,6 +25,7 @@ typedef struct hf_testing {
     hf_running running;
     const hf_test_settings *set;
     hf_level level;
+    int watched; /* exit status of --watch */
     char directory[HF_TESTING_PATH - 80];
     bool made; /* the directory */
     hf_check_settings check;

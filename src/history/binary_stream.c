@@ -72,48 +72,88 @@ bool hf_binary_is_stream(const char *bytes, size_t length)
            whole && f.type == HF_FRAME_PIECE;
 }
 
-static hf_status take_about(stream_reader *r, uint64_t at, uint64_t length)
+hf_status hf_stream_read_about(const char *bytes, size_t length,
+                               hf_stream_about *ret, uint64_t *ret_skipped,
+                               hf_error *err)
 {
     hf_about a;
 
     if (length < sizeof(a))
-        return hf_fail_byte(r->err, at, "the description is too short");
-    memcpy(&a, r->bytes + at, sizeof(a));
+        return hf_fail_byte(err, 0, "the description is too short");
+    memcpy(&a, bytes, sizeof(a));
     if (a.time_unit >= HF_TIME_UNIT_COUNT ||
         (a.name_length != UINT64_MAX &&
          (a.name_length > length ||
           hf_padded(sizeof(a) + a.name_length) != length)))
-        return hf_fail_byte(r->err, at, "the description is malformed");
-    hf_builder_time_unit(r->b, (hf_time_unit)a.time_unit);
-    hf_builder_unique_values(r->b, a.unique_values != 0);
-    if (a.n_skipped > 0)
-        hf_builder_skip(r->b, a.n_skipped);
+        return hf_fail_byte(err, 0, "the description is malformed");
+    *ret = (hf_stream_about){.time_unit = (hf_time_unit)a.time_unit,
+                             .unique_values = a.unique_values != 0};
     if (a.name_length != UINT64_MAX)
-        hf_builder_name(r->b, r->bytes + at + sizeof(a), (size_t)a.name_length);
+        ret->name = (hf_str){bytes + sizeof(a), (size_t)a.name_length};
+    *ret_skipped = a.n_skipped;
+    return HF_OK;
+}
+
+hf_status hf_stream_read_piece(const char *bytes, size_t length,
+                               hf_history **ret, hf_error *err)
+{
+    hf_history *piece = NULL;
+    hf_status st;
+
+    if (hf_binary_is_stream(bytes, length))
+        return hf_fail_byte(err, 0, "a piece is made of pieces");
+    st = hf_binary_read(bytes, length, NULL, &piece, err);
+    if (st == HF_OK && piece->cut_off)
+        st = hf_fail_byte(err, 0, "a piece is not whole");
+    if (st == HF_OK && (piece->cert.order_first || piece->cert.serial))
+        st = hf_fail_byte(err, 0, "a piece has an order of its own");
+    if (st != HF_OK) {
+        hf_history_free(piece);
+        return st;
+    }
+    *ret = piece;
+    return HF_OK;
+}
+
+/* What was said of a place in the payload is one in the file. */
+static hf_status placed(hf_error *err, uint64_t at, hf_status st)
+{
+    if (st != HF_OK && err && err->byte != HF_NO_PLACE)
+        err->byte += at;
+    return st;
+}
+
+static hf_status take_about(stream_reader *r, uint64_t at, uint64_t length)
+{
+    hf_stream_about a;
+    uint64_t skipped;
+    hf_status st = hf_stream_read_about(r->bytes + at, (size_t)length, &a,
+                                        &skipped, r->err);
+
+    if (st != HF_OK)
+        return placed(r->err, at, st);
+    hf_builder_time_unit(r->b, a.time_unit);
+    hf_builder_unique_values(r->b, a.unique_values);
+    if (skipped > 0)
+        hf_builder_skip(r->b, skipped);
+    if (a.name.ptr)
+        hf_builder_name(r->b, a.name.ptr, a.name.len);
     return HF_OK;
 }
 
 static hf_status take_piece(stream_reader *r, uint64_t at, uint64_t length)
 {
     hf_history *piece = NULL;
-    hf_status st;
+    hf_status st =
+        hf_stream_read_piece(r->bytes + at, (size_t)length, &piece, r->err);
 
-    if (hf_binary_is_stream(r->bytes + at, (size_t)length))
-        return hf_fail_byte(r->err, at, "a piece is made of pieces");
-    st = hf_binary_read(r->bytes + at, (size_t)length, NULL, &piece, r->err);
-    if (st == HF_OK && piece->cut_off)
-        st = hf_fail_byte(r->err, 0, "a piece is not whole");
-    if (st == HF_OK && (piece->cert.order_first || piece->cert.serial))
-        st = hf_fail_byte(r->err, 0, "a piece has an order of its own");
-    if (st == HF_OK) {
-        r->n_txns += piece->n_txns;
-        r->n_ops += piece->n_ops;
-        hf_builder_append(r->b, piece);
-    } else if (r->err && r->err->byte != HF_NO_PLACE) {
-        r->err->byte += at;
-    }
+    if (st != HF_OK)
+        return placed(r->err, at, st);
+    r->n_txns += piece->n_txns;
+    r->n_ops += piece->n_ops;
+    hf_builder_append(r->b, piece);
     hf_history_free(piece);
-    return st;
+    return HF_OK;
 }
 
 static hf_status take_end(stream_reader *r, uint64_t at, uint64_t length)

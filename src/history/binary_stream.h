@@ -35,6 +35,14 @@ HF_MUST_USE hf_status hf_binary_read_stream(const char *bytes, size_t length,
                                             hf_budget *budget,
                                             hf_history **ret_h, hf_error *err);
 
+/* One piece, out of its frame's payload; and what the description says. */
+HF_MUST_USE hf_status hf_stream_read_piece(const char *bytes, size_t length,
+                                           hf_history **ret, hf_error *err);
+HF_MUST_USE hf_status hf_stream_read_about(const char *bytes, size_t length,
+                                           hf_stream_about *ret,
+                                           uint64_t *ret_skipped,
+                                           hf_error *err);
+
 /* Adds all of h, but for its version and serial orders, to the builder. */
 void hf_builder_append(hf_builder *b, const hf_history *h);
 

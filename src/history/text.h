@@ -8,6 +8,12 @@
 /* Adds everything in the text to the builder. */
 HF_MUST_USE hf_status hf_text_read(const char *text, size_t length,
                                    hf_builder *b, hf_error *err);
+/* The same for some lines out of many, the first of which is number `line`:
+ * certificates are left out, and so are the writers in version sets; a
+ * transaction may have the field "more" (docs/watch.md). */
+HF_MUST_USE hf_status hf_text_read_lines(const char *text, size_t length,
+                                         uint64_t line, hf_builder *b,
+                                         hf_error *err);
 /* Write errors are out's.  Labels that are not unique are left out. */
 void hf_text_write(const hf_history *original, hf_out *out);
 /* For one that is written in pieces, as it goes on: the first line; then the

@@ -178,7 +178,7 @@ static bool read_order(hf_text_reader *r)
 
 static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
 {
-    bool promise;
+    bool promise, other = f->other;
     hf_str text;
 
     f->other = true;
@@ -197,6 +197,10 @@ static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
             return false;
         hf_builder_unique_values(r->b, promise);
         return true;
+    }
+    if (r->is_part && is(name, "more")) {
+        f->other = other; /* of a transaction; who asks for lines knows */
+        return hf_json_in_bool(&r->j, &promise);
     }
     if (is(name, "initial"))
         return read_initial(r);
@@ -417,8 +421,12 @@ static hf_status no_such_id(const hf_pending *p, hf_error *err)
 
 static hf_status resolve(hf_text_reader *r, hf_error *err)
 {
-    if (!index_ids(r, err))
+    if (!r->is_part && !index_ids(r, err))
         return HF_ERR_INPUT;
+    for (size_t i = 0; i < r->writers.n && r->is_part; i++)
+        r->b->extra.at[r->writers.at[i].where] = HF_NONE;
+    if (r->is_part)
+        return HF_OK;
     for (size_t i = 0; i < r->order.n; i++) {
         hf_txn_id t = find_id(r, r->order.at[i].number);
 
@@ -478,31 +486,52 @@ static void release(hf_text_reader *r)
     hf_map_release(&r->ids);
 }
 
+static hf_status read_all(hf_text_reader *r, size_t length, hf_error *err)
+{
+    const char *text = r->counted;
+    hf_builder *b = r->b;
+    hf_status st = HF_OK;
+
+    hf_json_in_init(&r->j, text, length);
+    r->j.first_line = r->line;
+    hf_arena_init(&r->scratch);
+    hf_map_init(&r->ids);
+    hf_builder_expect(b, length / 24, length / 128, length / 64);
+    while (hf_json_in_peek(&r->j) != 0 && !hf_builder_failed(b)) {
+        count_lines(r);
+        if (!read_line(r))
+            break;
+        if (b->h->n_txns % 1024 == 0)
+            hf_budget_progress(b->budget, "reading", (uint64_t)(r->j.at - text),
+                               length);
+    }
+    if (r->j.failed) {
+        if (err)
+            *err = r->j.err;
+        st = HF_ERR_INPUT;
+    } else if (!hf_builder_failed(b)) {
+        st = resolve(r, err);
+    }
+    release(r);
+    return st;
+}
+
 hf_status hf_text_read(const char *text, size_t length, hf_builder *b,
                        hf_error *err)
 {
     hf_text_reader r = {.b = b, .line = 1, .counted = text, .ids_rise = true};
-    hf_status st = HF_OK;
 
-    hf_json_in_init(&r.j, text, length);
-    hf_arena_init(&r.scratch);
-    hf_map_init(&r.ids);
-    hf_builder_expect(b, length / 24, length / 128, length / 64);
-    while (hf_json_in_peek(&r.j) != 0 && !hf_builder_failed(b)) {
-        count_lines(&r);
-        if (!read_line(&r))
-            break;
-        if (b->h->n_txns % 1024 == 0)
-            hf_budget_progress(b->budget, "reading", (uint64_t)(r.j.at - text),
-                               length);
-    }
-    if (r.j.failed) {
-        if (err)
-            *err = r.j.err;
-        st = HF_ERR_INPUT;
-    } else if (!hf_builder_failed(b)) {
-        st = resolve(&r, err);
-    }
-    release(&r);
-    return st;
+    return read_all(&r, length, err);
+}
+
+hf_status hf_text_read_lines(const char *text, size_t length, uint64_t line,
+                             hf_builder *b, hf_error *err)
+{
+    hf_text_reader r = {.b = b,
+                        .line = line,
+                        .counted = text,
+                        .ids_rise = true,
+                        .is_part = true};
+
+    return read_all(&r, length, err);
 }

@@ -267,26 +267,133 @@ static int64_t tag_in(const hf_sql_value *v)
     return tag;
 }
 
-static void log_read(hf_client *c, const hf_log_key *key, hf_span at)
+/* A read, and how it locks: by what its text ends in. */
+static unsigned read_kind(const hf_step *s)
+{
+    static const hf_str update = {" FOR UPDATE", 11},
+                        share = {" FOR SHARE", 10};
+    hf_str sql = hf_str_of(s->sql);
+    hf_str end = {sql.ptr + sql.len - update.len, update.len};
+
+    if (sql.len > update.len && hf_str_eq(end, update))
+        return HF_OP_READ | HF_OP_FOR_UPDATE;
+    end = (hf_str){sql.ptr + sql.len - share.len, share.len};
+    if (sql.len > share.len && hf_str_eq(end, share))
+        return HF_OP_READ | HF_OP_FOR_SHARE;
+    return HF_OP_READ;
+}
+
+static void log_read(hf_client *c, const hf_log_key *key, unsigned kind,
+                     hf_span at)
 {
     if (c->rows.n_rows == 0)
-        hf_log_absent(c->log, key, at);
+        hf_log_absent(c->log, kind, key, at);
     for (uint64_t i = 0; i < c->rows.n_rows; i++)
-        hf_log_value(c->log, HF_OP_READ, key,
+        hf_log_value(c->log, kind, key,
                      tag_in(&c->rows.cells[i * c->rows.n_columns]), at);
 }
 
-static void log_scan(hf_client *c, const hf_step *s, hf_span at)
+/* ---- ranges -------------------------------------------------------------- */
+
+/* Longer ranges are not written out. */
+#define MOST_COVERED 1024u
+
+typedef struct range {
+    hf_sql_value key[HF_STEP_KEYS]; /* the last one is the bounded column */
+    uint32_t n;
+    int64_t first, last;
+} range;
+
+void hf_client_covers(hf_client *c, int64_t first, int64_t last)
+{
+    c->has_cover = true;
+    c->cover_first = first;
+    c->cover_last = last;
+}
+
+static bool number_at(const hf_client *c, uint8_t param, int64_t *ret)
+{
+    const hf_sql_value *v =
+        param > 0 && param <= c->params.n ? &c->params.at[param - 1] : NULL;
+
+    if (v && v->type == HF_SQL_INT)
+        *ret = v->integer;
+    return v && v->type == HF_SQL_INT;
+}
+
+/* False: it is not known which keys the scan looked at, or they are many. */
+static bool range_of(const hf_client *c, const hf_step *s, range *ret)
+{
+    const hf_step_range *r = &s->range;
+
+    ret->n = 0;
+    for (; ret->n < HF_STEP_KEYS - 1 && r->prefix[ret->n]; ret->n++) {
+        if (r->prefix[ret->n] > c->params.n)
+            return false;
+        ret->key[ret->n] = c->params.at[r->prefix[ret->n] - 1];
+    }
+    if (c->has_cover) {
+        ret->first = c->cover_first;
+        ret->last = c->cover_last;
+    } else if (r->first == 0) {
+        ret->first = r->lowest;
+        ret->last = r->highest;
+        if (r->lowest == 0 && r->highest == 0)
+            return false;
+    } else if (!number_at(c, r->first, &ret->first) ||
+               !number_at(c, r->last, &ret->last)) {
+        return false;
+    }
+    if (r->open) {
+        ret->first += ret->first < INT64_MAX;
+        ret->last -= ret->last > INT64_MIN;
+    }
+    ret->n++;
+    return ret->n == s->keys[0] &&
+           (ret->first > ret->last ||
+            (uint64_t)ret->last - (uint64_t)ret->first < MOST_COVERED);
+}
+
+/* The keys of the range that no row came for. */
+static void log_missing(hf_client *c, const hf_step *s, range *r, hf_span at)
+{
+    uint64_t found[MOST_COVERED / 64] = {0};
+    uint32_t n = c->rows.n_columns;
+
+    for (uint64_t i = 0; i < c->rows.n_rows; i++) {
+        const hf_sql_value *v = &c->rows.cells[i * n + r->n];
+        uint64_t place = (uint64_t)v->integer - (uint64_t)r->first;
+
+        if (v->type == HF_SQL_INT && v->integer >= r->first &&
+            v->integer <= r->last)
+            found[place / 64] |= (uint64_t)1 << (place % 64);
+    }
+    for (int64_t k = r->first; k <= r->last; k++) {
+        uint64_t place = (uint64_t)k - (uint64_t)r->first;
+
+        if (found[place / 64] >> (place % 64) & 1)
+            continue;
+        r->key[r->n - 1] = hf_sql_of_int(k);
+        hf_log_absent(c->log, HF_OP_READ, &(hf_log_key){s->table, r->key, r->n},
+                      at);
+    }
+}
+
+static void log_scan(hf_client *c, const hf_step *s, unsigned kind, hf_span at)
 {
     uint32_t n = c->rows.n_columns;
+    range r;
 
     for (uint64_t i = 0; i < c->rows.n_rows && s->keys[0] < n; i++) {
         const hf_sql_value *row = &c->rows.cells[i * n];
 
-        hf_log_value(c->log, HF_OP_READ,
-                     &(hf_log_key){s->table, row + 1, s->keys[0]}, tag_in(row),
-                     at);
+        hf_log_value(c->log, kind, &(hf_log_key){s->table, row + 1, s->keys[0]},
+                     tag_in(row), at);
     }
+    if (range_of(c, s, &r) && s->keys[0] < n)
+        log_missing(c, s, &r, at);
+    else
+        c->scans++;
 }
 
 static void log_list(hf_client *c, const hf_log_key *key, hf_span at)
@@ -322,7 +429,8 @@ static void log_write(hf_client *c, const hf_step *s, const hf_log_key *key,
     if (answered && c->rows.affected == 0 &&
         (s->kind == HF_STEP_UPDATE || s->kind == HF_STEP_DELETE ||
          s->kind == HF_STEP_APPEND))
-        hf_log_absent(c->log, key, at);
+        /* it looked as a writer does */
+        hf_log_absent(c->log, HF_OP_READ | HF_OP_FOR_UPDATE, key, at);
     else if (s->kind == HF_STEP_DELETE && !failed)
         hf_log_delete(c->log, key, at);
     else if (s->kind != HF_STEP_DELETE)
@@ -344,11 +452,10 @@ static void log_step(hf_client *c, const hf_step *s, hf_span at)
     else if (!answered)
         return;
     else if (s->kind == HF_STEP_READ)
-        log_read(c, &key, at);
-    else if (s->kind == HF_STEP_SCAN) {
-        c->scans++;
-        log_scan(c, s, at);
-    } else if (s->kind == HF_STEP_LIST)
+        log_read(c, &key, read_kind(s), at);
+    else if (s->kind == HF_STEP_SCAN)
+        log_scan(c, s, read_kind(s), at);
+    else if (s->kind == HF_STEP_LIST)
         log_list(c, &key, at);
 }
 
@@ -417,6 +524,7 @@ bool hf_client_step(hf_client *c, const hf_step *step,
         at.end = HF_TIME_NONE;
     if (c->log)
         log_step(c, step, at);
+    c->has_cover = false;
     if (ret_rows)
         *ret_rows = &c->rows;
     return c->state == HF_CLIENT_LIVE;

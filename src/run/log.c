@@ -144,9 +144,9 @@ void hf_log_value(hf_log *l, unsigned kind, const hf_log_key *key, int64_t tag,
     op->value = tag;
 }
 
-void hf_log_absent(hf_log *l, const hf_log_key *key, hf_span at)
+void hf_log_absent(hf_log *l, unsigned kind, const hf_log_key *key, hf_span at)
 {
-    hf_log_put_key(l->open, key, add(l, HF_OP_READ, HF_LOG_NIL, at));
+    hf_log_put_key(l->open, key, add(l, kind, HF_LOG_NIL, at));
     l->txn.has_absent = true;
 }
 

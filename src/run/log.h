@@ -100,6 +100,8 @@ struct hf_recorder {
     int fd;
     bool text;
     uint8_t label;
+    void (*piece)(void *user, const hf_history *h);
+    void *user;
     char *path;
     hf_builder *initial; /* before the clients start */
     uint64_t n_initial;

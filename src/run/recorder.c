@@ -195,6 +195,8 @@ static void write_piece(hf_recorder *r, const hf_history *h)
     r->n_txns += h->n_txns;
     r->n_ops += h->n_ops;
     pthread_mutex_unlock(&r->file);
+    if (r->piece)
+        r->piece(r->user, h);
 }
 
 static void write_chosen(hf_recorder *r, const chosen_list *chosen)
@@ -416,6 +418,8 @@ hf_status hf_recorder_open(const hf_recorder_options *o, hf_recorder **ret,
     r->clients = o->clients;
     r->text = o->text;
     r->label = o->label;
+    r->piece = o->piece;
+    r->user = o->user;
     r->path = copy(o->path);
     pthread_mutex_init(&r->mutex, NULL);
     pthread_mutex_init(&r->file, NULL);

@@ -21,6 +21,10 @@ typedef struct hf_recorder_options {
     const char *name;
     unsigned clients;
     uint8_t label; /* level of all transactions */
+    /* Each piece as it is written, by the thread that writes; may be NULL.
+     * While it takes its time, clients wait for room sooner or later. */
+    void (*piece)(void *user, const hf_history *h);
+    void *user;
 } hf_recorder_options;
 
 /* Creates the file and the thread. */
@@ -68,7 +72,8 @@ typedef struct hf_span {
 
 void hf_log_value(hf_log *l, unsigned kind, const hf_log_key *key, int64_t tag,
                   hf_span at);
-void hf_log_absent(hf_log *l, const hf_log_key *key, hf_span at);
+/* kind: a read, with the flags of a lock. */
+void hf_log_absent(hf_log *l, unsigned kind, const hf_log_key *key, hf_span at);
 void hf_log_delete(hf_log *l, const hf_log_key *key, hf_span at);
 /* Before a delete is sent. */
 void hf_log_deleting(hf_log *l, const hf_log_key *key, uint64_t at);

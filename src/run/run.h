@@ -12,6 +12,8 @@
 
 #include "db/db.h"
 
+#include "holdfast.h"
+
 typedef struct hf_play hf_play; /* workload/play.h */
 
 /* Asked for and told by the thread that called hf_run(), some times a second;
@@ -41,6 +43,11 @@ typedef struct hf_run_options {
     const char *name;   /* of the history */
     unsigned faults;    /* 1u << hf_db_fault */
     double fault_every; /* seconds */
+
+    /* Each piece of the history as it is written, from one thread at a time;
+     * may be NULL. */
+    void (*piece)(void *user, const hf_history *h);
+    void *piece_user;
 
     bool (*stop)(void *user);
     void (*progress)(void *user, const hf_run_progress *p);

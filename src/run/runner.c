@@ -424,7 +424,9 @@ static hf_status open_recorder(hf_runner *r, hf_error *err)
                                                    .replace = o->replace,
                                                    .name = o->name,
                                                    .clients = o->clients,
-                                                   .label = o->label},
+                                                   .label = o->label,
+                                                   .piece = o->piece,
+                                                   .user = o->piece_user},
                             &r->recorder, err);
 }
 

@@ -7,7 +7,8 @@
  *
  * Keys.  The source interns names: `key` is what was read or written (a row,
  * or one column of it), `row` is what a lock covers.  For whole rows the two
- * are the same.  Both are dense.
+ * are the same.  Both are dense, and numbered apart; a key is always of the
+ * same row.
  *
  * Values.  Two events of one key carry the same `value` exactly if they show
  * the same value; HF_EVENT_NO_ROW is the absence of the row.  Equal values of
@@ -27,7 +28,8 @@ typedef enum hf_event_kind {
     HF_EVENT_READ,   /* returned `value` of `key` */
     HF_EVENT_WRITE,  /* installs `value`, inserts and deletes included */
     HF_EVENT_SCAN,   /* a condition: extra names what it covers; the rows that
-                        it returned follow as READs of the same statement */
+                        it returned follow as READs of the same statement,
+                        with the same flags */
     HF_EVENT_COMMIT, /* the end; no answer: nobody knows */
     HF_EVENT_ABORT,
     HF_EVENT_KIND_COUNT
@@ -44,7 +46,7 @@ typedef enum hf_event_kind {
 
 typedef struct hf_event {
     uint64_t before, after; /* ns; after UINT64_MAX: no answer came */
-    uint64_t txn;           /* unique in the stream, ascending per client */
+    uint64_t txn;           /* unique in the stream, below 2^60 */
     uint64_t value;
     uint32_t client; /* dense */
     uint32_t key, row;

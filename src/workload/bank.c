@@ -127,6 +127,7 @@ static void run_scan(hf_play *p, hf_client *c, const hf_drawn *d)
     state *s = hf_play_state(p);
 
     (void)d;
+    hf_client_covers(c, 0, s->accounts - 1);
     (void)sum_of_rows(c, hf_memo_begin(&s->notes, c));
 }
 

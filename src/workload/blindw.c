@@ -33,7 +33,7 @@ static const hf_workload_option range_options[] = {
 
 static const hf_step read_range = {
     "SELECT _tag, k, v FROM kv WHERE k BETWEEN $1 AND $2 ORDER BY k",
-    HF_STEP_SCAN, .table = "kv", .keys = {1}};
+    HF_STEP_SCAN, .table = "kv", .keys = {1}, .range = {.first = 1, .last = 2}};
 
 static hf_status load(hf_play *p, hf_error *err)
 {

@@ -41,6 +41,16 @@ typedef enum hf_step_kind {
 
 #define HF_STEP_KEYS 6u
 
+/* SCAN: the rows it looks at, where these are a range of keys: then it is
+ * recorded as well which of them were not there. */
+typedef struct hf_step_range {
+    uint8_t prefix[HF_STEP_KEYS - 1]; /* which parameters are the first columns
+                                         of the key; 0: no more */
+    uint8_t first, last;     /* which parameters bound the next column; 0: */
+    int16_t lowest, highest; /* the numbers that do; both 0: no range */
+    bool open;               /* the bounds themselves are not in it */
+} hf_step_range;
+
 /* Constant data of a workload: a statement and what it means. */
 typedef struct hf_step {
     const char *sql;
@@ -52,6 +62,7 @@ typedef struct hf_step {
     uint8_t
         tag;    /* which parameter is the tag of a write: the client fills it */
     bool blind; /* UPDATE: what it writes does not depend on the row */
+    hf_step_range range;
 } hf_step;
 
 /* Runs the step.  Parameters are in order; the one at step->tag is filled in.
@@ -60,6 +71,8 @@ typedef struct hf_step {
 bool hf_client_step(hf_client *c, const hf_step *step,
                     const hf_sql_value *params, uint32_t n,
                     const hf_sql_result **ret_rows);
+/* The next step, a SCAN by a key of one column, looks at these keys. */
+void hf_client_covers(hf_client *c, int64_t first, int64_t last);
 /* The application gives up: recorded as aborted, not tried again. */
 void hf_client_give_up(hf_client *c, const char *reason);
 

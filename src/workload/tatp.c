@@ -100,7 +100,8 @@ static const hf_step set_location = {
     HF_STEP_UPDATE, .table = "subscriber", .keys = {1}, .tag = 3};
 static const hf_step facilities_of = {
     "SELECT _tag, s_id, sf_type FROM special_facility WHERE s_id = $1",
-    HF_STEP_SCAN, .table = "special_facility", .keys = {2}};
+    HF_STEP_SCAN, .table = "special_facility", .keys = {2},
+    .range = {.prefix = {1}, .lowest = 1, .highest = 4}};
 static const hf_step insert_forwarding = {
     "INSERT INTO call_forwarding (s_id, sf_type, start_time, end_time, "
     "numberx, _tag) VALUES ($1, $2, $3, $4, $5, $6)",

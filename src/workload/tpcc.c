@@ -87,7 +87,8 @@ static const hf_step order_lines = {
     "SELECT _tag, ol_w_id, ol_d_id, ol_o_id, ol_number, ol_amount, ol_i_id, "
     "ol_supply_w_id, ol_quantity, ol_delivery_d FROM order_line WHERE ol_w_id "
     "= $1 AND ol_d_id = $2 AND ol_o_id = $3",
-    HF_STEP_SCAN, .table = "order_line", .keys = {4}};
+    HF_STEP_SCAN, .table = "order_line", .keys = {4},
+    .range = {.prefix = {1, 2, 3}, .lowest = 1, .highest = TPCC_MOST_LINES}};
 
 static const hf_step oldest_new_order = {
     "SELECT _tag, no_w_id, no_d_id, no_o_id FROM new_order WHERE no_w_id = $1 "

@@ -66,7 +66,8 @@ static const hf_step read_locked = {
 static const hf_step scan_rows = {
     "SELECT _tag, ycsb_key, " FIELD_NAMES " FROM usertable "
     "WHERE ycsb_key > $1 AND ycsb_key < $2 ORDER BY ycsb_key",
-    HF_STEP_SCAN, .table = "usertable", .keys = {1}};
+    HF_STEP_SCAN, .table = "usertable", .keys = {1},
+    .range = {.first = 1, .last = 2, .open = true}};
 static const hf_step update_row = {
     "UPDATE usertable SET field1 = $2, field2 = $3, field3 = $4, field4 = $5, "
     "field5 = $6, field6 = $7, field7 = $8, field8 = $9, field9 = $10, "

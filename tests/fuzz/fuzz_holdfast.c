@@ -2,8 +2,9 @@
  *
  * The environment variable HF_FUZZ_TARGET chooses: the name of a format, or
  * "detect" (any format, found by content), "witness" (a claim about a fixed
- * small history), or "sql" (fuzz_sql.c).  What an importer accepts must survive
- * the way through both native forms unchanged, and be judged without a crash.
+ * small history), "sql" (fuzz_sql.c), or "watch-..." (fuzz_watch.c).  What an
+ * importer accepts must survive the way through both native forms unchanged,
+ * and be judged without a crash.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,12 +23,15 @@
 #include "verify/verify.h"
 
 void hf_fuzz_sql(const uint8_t *data, size_t size); /* fuzz_sql.c */
+/* fuzz_watch.c */
+void hf_fuzz_watch(const char *target, const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const hf_format *format;
 static hf_history *fixed; /* for witnesses */
 static bool is_sql;
+static const char *watch_target; /* NULL: another */
 static char directory[] = "/tmp/hf-fuzz-XXXXXX";
 
 static hf_history *load_text(const char *text, size_t length)
@@ -66,11 +70,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (!name)
         name = "detect";
     is_sql = strcmp(name, "sql") == 0;
+    if (strncmp(name, "watch-", 6) == 0)
+        watch_target = name;
     if (strcmp(name, "witness") == 0)
         fixed = load_text(text, sizeof(text) - 1);
-    else if (strcmp(name, "detect") != 0 && !is_sql)
+    else if (strcmp(name, "detect") != 0 && !is_sql && !watch_target)
         format = hf_format_find(hf_str_of(name));
-    if (!fixed && !format && !is_sql && strcmp(name, "detect") != 0) {
+    if (!fixed && !format && !is_sql && !watch_target &&
+        strcmp(name, "detect") != 0) {
         fprintf(stderr, "unknown target \"%s\"\n", name);
         exit(2);
     }
@@ -174,6 +181,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (is_sql) {
         hf_fuzz_sql(data, size);
+        return 0;
+    }
+    if (watch_target) {
+        hf_fuzz_watch(watch_target, data, size);
         return 0;
     }
     if (fixed) {

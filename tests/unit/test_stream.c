@@ -216,7 +216,7 @@ static void log_seen(hf_log *l, const hf_log_key *key, int64_t seen,
                      uint64_t now)
 {
     if (seen <= 0)
-        hf_log_absent(l, key, (hf_span){now, hf_clock_ns()});
+        hf_log_absent(l, HF_OP_READ, key, (hf_span){now, hf_clock_ns()});
     else
         hf_log_value(l, HF_OP_READ, key, seen, (hf_span){now, hf_clock_ns()});
 }

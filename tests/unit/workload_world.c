@@ -433,6 +433,58 @@ static bool run_step(hf_client *c, const hf_step *step, sqlite3_stmt *s,
     return code != SQLITE_CONSTRAINT;
 }
 
+void hf_client_covers(hf_client *c, int64_t first, int64_t last)
+{
+    c->has_cover = true;
+    c->cover_first = first;
+    c->cover_last = last;
+}
+
+/* A step that says which keys it looks at returns all rows that have them,
+ * and no others. */
+static void expect_range(hf_client *c, const hf_step *step,
+                         const hf_sql_value *given)
+{
+    const hf_step_range *r = &step->range;
+    const table *t = table_named(c->w, step->table);
+    int64_t first = r->lowest, last = r->highest;
+    uint32_t n_prefix = 0;
+    char sql[600] = "";
+    sqlite3_stmt *s;
+    size_t n;
+
+    if (r->first) {
+        first = given[r->first - 1].integer + r->open;
+        last = given[r->last - 1].integer - r->open;
+    }
+    if (c->has_cover) {
+        first = c->cover_first;
+        last = c->cover_last;
+    }
+    n = (size_t)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s WHERE 1",
+                         t->name);
+    while (n_prefix < HF_STEP_KEYS - 1 && r->prefix[n_prefix])
+        n_prefix++;
+    assert_int_equal(n_prefix + 1, t->n_key);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->columns[i].key > 0 && (uint32_t)t->columns[i].key <= n_prefix)
+            n += (size_t)snprintf(
+                sql + n, sizeof(sql) - n, " AND %s = %lld", t->columns[i].name,
+                (long long)given[r->prefix[t->columns[i].key - 1] - 1].integer);
+        else if (t->columns[i].key > 0)
+            n += (size_t)snprintf(
+                sql + n, sizeof(sql) - n, " AND %s BETWEEN %lld AND %lld",
+                t->columns[i].name, (long long)first, (long long)last);
+    s = world_prepare(c->w->db, c->w, sql);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    if ((uint64_t)sqlite3_column_int64(s, 0) != c->rows.n_rows)
+        fail_msg("%s: %s: %lld rows are in its range, %llu were returned",
+                 c->w->workload->name, step->sql,
+                 (long long)sqlite3_column_int64(s, 0),
+                 (unsigned long long)c->rows.n_rows);
+    sqlite3_finalize(s);
+}
+
 bool hf_client_step(hf_client *c, const hf_step *step,
                     const hf_sql_value *params, uint32_t n,
                     const hf_sql_result **ret_rows)
@@ -457,6 +509,10 @@ bool hf_client_step(hf_client *c, const hf_step *step,
     if (step->kind == HF_STEP_READ && c->rows.n_rows > 1)
         fail_msg("%s: %s: more than one row", w->workload->name, step->sql);
     w->recorded += c->recorded && step->kind != HF_STEP_OTHER;
+    if (step->kind == HF_STEP_SCAN && w->sickness == 0 &&
+        (c->has_cover || step->range.first || step->range.highest))
+        expect_range(c, step, given);
+    c->has_cover = false;
     if (!accepted) {
         w->refused++;
         c->over = true;

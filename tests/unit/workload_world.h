@@ -79,6 +79,8 @@ struct hf_client {
     unsigned number;
     bool recorded;
     bool over; /* the transaction is */
+    bool has_cover;
+    int64_t cover_first, cover_last;
     hf_sql_result rows;
 };
 

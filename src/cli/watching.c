@@ -1,0 +1,315 @@
+/* watching.c: a watch as the command line asks for it. */
+#include "cli/watching.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "cli/check.h"
+
+#define SHOWN 10u
+#define DEFAULT_STALL 5.0
+#define PROFILE_BYTES ((size_t)1 << 20)
+
+/* ---- profiles ------------------------------------------------------------ */
+
+const char *hf_choose_profile(unsigned index)
+{
+    static _Thread_local char name[100];
+    const hf_profile *p;
+
+    if (index >= hf_profile_count())
+        return NULL;
+    p = hf_profile_at(index);
+    (void)snprintf(name, sizeof name, "%s/%s", p->database, p->level);
+    return name;
+}
+
+static hf_status read_text(const char *path, hf_out *ret, hf_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char bytes[4096], quoted[160];
+    ssize_t n = fd < 0 ? -1 : 0;
+
+    hf_out_init_memory(ret);
+    while (fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0 &&
+           ret->n < PROFILE_BYTES)
+        hf_out_bytes(ret, bytes, (size_t)n);
+    hf_quote(quoted, sizeof quoted, path, strlen(path));
+    if (n < 0)
+        (void)hf_fail(err, HF_ERR_IO, "could not read profiles \"%s\": %s",
+                      quoted, strerror(errno));
+    if (n > 0)
+        (void)hf_fail(err, HF_ERR_INPUT, "profiles \"%s\": too long", quoted);
+    if (fd >= 0)
+        (void)close(fd);
+    return n == 0 ? HF_OK : n < 0 ? HF_ERR_IO : HF_ERR_INPUT;
+}
+
+hf_status hf_watching_read_profiles(const char *path, hf_profiles **ret,
+                                    hf_error *err)
+{
+    char quoted[160];
+    hf_out text;
+    hf_status st = read_text(path, &text, err);
+
+    if (st == HF_OK) {
+        st = hf_profiles_parse(hf_out_view(&text), ret, err);
+        if (st != HF_OK)
+            hf_cli_place("could not read profiles",
+                         hf_quote(quoted, sizeof quoted, path, strlen(path)),
+                         err);
+    }
+    hf_out_release(&text);
+    return st;
+}
+
+/* FILE, or FILE:DATABASE/LEVEL. */
+static hf_status find_own(hf_watching *w, const char *name, hf_error *err)
+{
+    const char *colon = strrchr(name, ':');
+    char path[1000], quoted[100];
+    size_t n = strlen(name);
+    hf_status st;
+
+    if (colon && access(name, R_OK) != 0)
+        n = (size_t)(colon - name);
+    (void)snprintf(path, sizeof path, "%.*s", (int)n, name);
+    st = hf_watching_read_profiles(path, &w->own, err);
+    if (st != HF_OK)
+        return st;
+    if (name[n] == ':')
+        w->profile = hf_profiles_find(w->own, hf_str_of(name + n + 1));
+    else if (hf_profiles_count(w->own) == 1)
+        w->profile = hf_profiles_at(w->own, 0);
+    if (w->profile)
+        return HF_OK;
+    return hf_fail(err, HF_ERR_USAGE,
+                   name[n] == ':' ? "profiles \"%s\" have no such row"
+                                  : "profiles \"%s\" have several rows: name "
+                                    "one as FILE:DATABASE/LEVEL",
+                   hf_quote(quoted, sizeof quoted, path, strlen(path)));
+}
+
+static bool is_file(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    char path[1000];
+
+    if (access(name, R_OK) == 0)
+        return true;
+    if (!colon)
+        return strchr(name, '.') != NULL;
+    (void)snprintf(path, sizeof path, "%.*s", (int)(colon - name), name);
+    return true;
+}
+
+hf_status hf_watching_find(hf_watching *w, const hf_profile *otherwise,
+                           char *hint, size_t size, hf_error *err)
+{
+    const char *name = w->set->profile, *near = NULL;
+    char quoted[100];
+
+    w->profile = otherwise;
+    if (!name && otherwise)
+        return HF_OK;
+    if (!name) {
+        (void)snprintf(hint, size, "\"holdfast profiles\" lists them");
+        return hf_fail(err, HF_ERR_USAGE,
+                       "which database is it, at which level? name a profile "
+                       "with --profile");
+    }
+    w->profile = hf_profile_find(hf_str_of(name), &near);
+    if (w->profile)
+        return HF_OK;
+    if (is_file(name))
+        return find_own(w, name, err);
+    if (near)
+        (void)snprintf(hint, size, "did you mean \"%s\"?", near);
+    else
+        (void)snprintf(hint, size, "\"holdfast profiles\" lists them");
+    return hf_fail(err, HF_ERR_USAGE, "unknown profile \"%s\"",
+                   hf_quote(quoted, sizeof quoted, name, strlen(name)));
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static uint64_t nanoseconds(double seconds)
+{
+    return seconds <= 0 ? 0 : (uint64_t)(seconds * 1e9);
+}
+
+/* The line may be another thread's: then only what it drew is erased. */
+static void erase_progress(hf_watching *w)
+{
+    static const char erase[] = "\r\033[K";
+    ssize_t ignored = 0;
+
+    if (w->alone)
+        hf_progress_erase(&w->cli->progress);
+    else if (w->cli->progress.wanted)
+        ignored = write(STDERR_FILENO, erase, sizeof erase - 1);
+    (void)ignored;
+}
+
+static bool print(void *user, hf_watcher *watcher, const hf_violation *v)
+{
+    hf_watching *w = user;
+    hf_watch_words words = {hf_watcher_names(watcher),
+                            hf_watcher_scans(watcher), w->color};
+    uint64_t most = w->set->max.given ? w->set->max.value
+                    : w->json         ? UINT64_MAX
+                                      : SHOWN;
+    hf_error ignored;
+
+    if (w->shown >= most || w->quiet) {
+        w->left_out++;
+    } else {
+        erase_progress(w);
+        if (w->json)
+            hf_watch_violation_write(v, &words, &w->out);
+        else
+            hf_watch_violation_print(v, &words, &w->out);
+        /* at once */
+        if (hf_out_flush(&w->out, &ignored) != HF_OK)
+            return false;
+        w->shown++;
+    }
+    if (!w->set->stop)
+        return true;
+    (void)snprintf(w->stopped, sizeof w->stopped, "at the first violation");
+    atomic_store(&w->enough, true);
+    return false;
+}
+
+static void show(hf_watching *w, const hf_watcher_stats *s)
+{
+    uint64_t now = hf_clock_ns();
+    double seconds = (double)(now - w->last_tick_ns) / 1e9;
+    char line[200], held[32];
+
+    if (seconds > 0.05)
+        w->rate = (double)(s->watch.events - w->last_events) / seconds;
+    w->last_events = s->watch.events;
+    w->last_tick_ns = now;
+    (void)snprintf(held, sizeof held, "%.0f MiB",
+                   (double)hf_memory_held() / 1048576);
+    (void)snprintf(line, sizeof line,
+                   "%.0f events/s, %llu transactions, %.1f s behind, %llu "
+                   "violations, %s",
+                   w->rate, (unsigned long long)s->watch.transactions,
+                   (double)s->pipeline.lag_ns / 1e9,
+                   (unsigned long long)s->watch.violations, held);
+    hf_progress_update(&w->cli->progress, line, 0, 0);
+}
+
+static bool tick(void *user, hf_watcher *watcher)
+{
+    hf_watching *w = user;
+    hf_watcher_stats s;
+
+    if (!w->alone)
+        return true;
+    if (w->cli->progress.wanted) {
+        hf_watcher_look(watcher, &s);
+        show(w, &s);
+    }
+    if (!hf_budget_look(&w->cli->budget))
+        return true;
+    (void)snprintf(w->stopped, sizeof w->stopped, "%s",
+                   hf_budget_reason(&w->cli->budget));
+    return false;
+}
+
+void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
+                      uint64_t slack_ns)
+{
+    double stall = w->set->stall > 0 ? w->set->stall : DEFAULT_STALL;
+    hf_watcher_options o = {
+        .watch = {.profile = w->profile,
+                  .threads = w->set->threads.given
+                                 ? (unsigned)w->set->threads.value
+                                 : 1,
+                  .clock_error = nanoseconds(w->set->clock_error)},
+        .pipeline = {.stall_ns = live ? nanoseconds(stall) : 0,
+                     .directory = getenv("TMPDIR")},
+        .slack_ns = slack_ns,
+        .sessions_return = sessions_return,
+        .violation = print,
+        .tick = tick,
+        .user = w};
+
+    hf_cli_flush(w->cli);
+    hf_out_init_fd(&w->out, STDOUT_FILENO);
+    w->watcher = hf_watcher_new(&o);
+    w->started_ns = w->last_tick_ns = hf_clock_ns();
+    w->started_cpu_ns = hf_clock_cpu_ns();
+}
+
+void hf_watching_consume(hf_watching *w)
+{
+    hf_watcher_consume(w->watcher);
+    hf_progress_erase(&w->cli->progress);
+}
+
+static void *consume(void *user)
+{
+    hf_watching *w = user;
+
+    hf_watcher_consume(w->watcher);
+    return NULL;
+}
+
+hf_status hf_watching_spawn(hf_watching *w, hf_error *err)
+{
+    if (pthread_create(&w->thread, NULL, consume, w) != 0)
+        return hf_fail(err, HF_ERR_IO, "could not start a thread");
+    w->has_thread = true;
+    return HF_OK;
+}
+
+void hf_watching_join(hf_watching *w)
+{
+    if (w->has_thread)
+        pthread_join(w->thread, NULL);
+    w->has_thread = false;
+}
+
+int hf_watching_end(hf_watching *w)
+{
+    hf_watcher_stats s;
+    hf_watch_ending e = {.profile = w->profile,
+                         .stats = &s,
+                         .stopped = w->stopped[0] ? w->stopped : NULL,
+                         .bad_lines = w->bad_lines,
+                         .shown = w->shown};
+    hf_error err;
+
+    hf_watcher_look(w->watcher, &s);
+    e.seconds = (double)(hf_clock_ns() - w->started_ns) / 1e9;
+    e.cpu_seconds = (double)(hf_clock_cpu_ns() - w->started_cpu_ns) / 1e9;
+    if (!w->quiet && w->left_out > 0 && !w->json)
+        hf_out_format(&w->out, "%llu more violations are not shown (--max)\n\n",
+                      (unsigned long long)w->left_out);
+    if (w->json)
+        hf_watch_ending_write(&e, &w->out);
+    else if (!w->quiet)
+        hf_watch_ending_print(&e, w->color, &w->out);
+    if (hf_out_flush(&w->out, &err) != HF_OK)
+        return HF_EXIT_BAD;
+    return hf_exit_of_verdict(hf_watch_ending_verdict(&e));
+}
+
+void hf_watching_close(hf_watching *w)
+{
+    if (w->watcher)
+        hf_out_release(&w->out);
+    hf_watcher_free(w->watcher);
+    hf_profiles_free(w->own);
+    w->watcher = NULL;
+    w->own = NULL;
+}

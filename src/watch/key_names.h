@@ -1,0 +1,41 @@
+/* key_names.h: keys of a stream, as dense numbers, exactly.
+ *
+ * The one thing of watch that grows, and only with the number of different
+ * keys: a key's table, its number or text.  One thread adds; others may print
+ * names of keys that were added before (there is a mutex).
+ */
+#ifndef HF_WATCH_KEY_NAMES_H
+#define HF_WATCH_KEY_NAMES_H
+
+#include "base/out.h"
+#include "holdfast.h"
+
+typedef struct hf_watch_names hf_watch_names;
+
+hf_watch_names *hf_watch_names_new(void);
+void hf_watch_names_free(hf_watch_names *n);
+
+/* table.ptr NULL: a plain key. */
+uint32_t hf_watch_names_table(hf_watch_names *n, hf_str table);
+/* HF_INT or HF_TEXT.  A new key starts as absent. */
+uint32_t hf_watch_names_key(hf_watch_names *n, uint32_t table, hf_scalar key);
+/* What the key is before anyone writes it, as an event has it. */
+void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value);
+
+typedef struct hf_watch_name {
+    uint32_t table;
+    uint64_t initial;
+    uint64_t place; /* in its table: numbers in their order, texts by their
+                       first bytes */
+} hf_watch_name;
+
+uint32_t hf_watch_names_count(hf_watch_names *n);
+uint32_t hf_watch_names_tables(hf_watch_names *n);
+hf_watch_name hf_watch_names_get(hf_watch_names *n, uint32_t key);
+/* x, accounts/7, key 7; as reports do. */
+void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out);
+/* The table ("" for plain keys), and the key; the texts are copied to out. */
+void hf_watch_names_table_print(hf_watch_names *n, uint32_t table, hf_out *out);
+size_t hf_watch_names_bytes(hf_watch_names *n);
+
+#endif

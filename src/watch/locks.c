@@ -1,0 +1,197 @@
+/* locks.c: mutual exclusion and first updater wins, row by row.
+ *
+ * Mutual exclusion (Leopard, section V-B).  A lock is acquired at an instant
+ * inside the call that asked for it and released at one inside the end of its
+ * transaction.  Of two incompatible locks of a row one is released before the
+ * other is acquired: if the intervals leave neither order, both were held at
+ * once.  A transaction that did not commit may have been rolled back by the
+ * database long before its client heard: its lock is only known to be there
+ * up to its last call that succeeded.
+ *
+ * First updater wins (section V-C).  Of two committed transactions that wrote
+ * a row, one committed before the other's snapshot.  It is the same question
+ * with the snapshot in the place of the acquisition.
+ *
+ * Both are asked when a transaction ends, for each of its rows, against those
+ * that ended before: each pair once.
+ *
+ * Garbage.  An entry is compared with transactions that end later, whose
+ * locks and snapshots begin no earlier than they do.  If all of these began
+ * after the entry's end, which is so when that end is before the horizon,
+ * then "the entry first" is possible for each of them, and nothing can be
+ * found.  Entries stand in a ring in the order in which they came; the oldest
+ * go as soon as that holds.  What nobody knows the end of (an answer that
+ * never came) stands apart until the row is locked again.
+ *
+ * Cost: the entries of the row that end after the new one began; `latest`
+ * ends the walk there.
+ */
+#include "watch/inside.h"
+
+static bool collide(const watch_held *a, const watch_held *b)
+{
+    return a->txn != b->txn && ((a->flags | b->flags) & ITEM_EXCLUSIVE) != 0;
+}
+
+static hf_violation_part part_of(const watch_held *h, hf_watch_part part,
+                                 span at)
+{
+    return (hf_violation_part){.txn = h->txn,
+                               .key = part == HF_PART_SNAPSHOT ? UINT32_MAX
+                                                               : h->key,
+                               .before = at.lo,
+                               .after = at.hi,
+                               .part = (uint8_t)part,
+                               .is_unknown = (h->flags & ITEM_MAYBE) != 0};
+}
+
+static void add_held(hf_violation *v, const watch_held *h, bool snapshot)
+{
+    if (snapshot)
+        hf_watch_part_add(v, part_of(h, HF_PART_SNAPSHOT, h->snapshot));
+    hf_watch_part_add(
+        v, part_of(h, h->wrote ? HF_PART_WRITE : HF_PART_LOCK_READ, h->at));
+    hf_watch_part_add(
+        v,
+        part_of(h, h->is_committed ? HF_PART_COMMIT : HF_PART_ABORT, h->end));
+}
+
+static void complain(watch_shard *s, const watch_item *it,
+                     const watch_held *mine, const watch_held *other,
+                     hf_watch_rule rule)
+{
+    hf_violation *v = hf_watch_shard_violation(s, it, it->now);
+
+    v->rule = rule;
+    v->mechanism = rule == HF_RULE_LOCKS              ? HF_WATCH_ME
+                   : s->w->profile.first_updater_wins ? HF_WATCH_FUW
+                                                      : HF_WATCH_SC;
+    v->other = other->txn;
+    if (other->flags & ITEM_SUSPECT)
+        v->clock_suspect = true;
+    add_held(v, other, rule == HF_RULE_LOST_UPDATE);
+    add_held(v, mine, rule == HF_RULE_LOST_UPDATE);
+}
+
+static void compare(watch_shard *s, const watch_item *it,
+                    const watch_held *mine, const watch_held *other)
+{
+    const hf_watch *w = s->w;
+
+    if (w->locks && collide(mine, other) && other->end.lo > mine->at.hi &&
+        mine->end.lo > other->at.hi) {
+        complain(s, it, mine, other, HF_RULE_LOCKS);
+        return;
+    }
+    if (!w->fuw || !mine->wrote || !other->wrote || !mine->is_committed ||
+        !other->is_committed || ((mine->flags | other->flags) & ITEM_MAYBE) ||
+        mine->txn == other->txn)
+        return;
+    if (other->end.lo > mine->snapshot.hi && mine->end.lo > other->snapshot.hi)
+        complain(s, it, mine, other, HF_RULE_LOST_UPDATE);
+}
+
+static void grow(watch_shard *s)
+{
+    watch_ring *r = &s->lock_ring;
+    uint32_t room = (r->mask + 1) * 2;
+    watch_held *more = HF_NEW_ARRAY(watch_held, room);
+
+    for (uint32_t i = r->begin; i != r->end; i++)
+        more[i & (room - 1)] = s->locks[i & r->mask];
+    hf_free(s->locks);
+    s->locks = more;
+    r->mask = room - 1;
+}
+
+static bool has_lock(const watch_shard *s, uint32_t at, uint32_t row)
+{
+    const watch_ring *r = &s->lock_ring;
+
+    return ring_has(r, at) && s->locks[at & r->mask].row == row;
+}
+
+/* Compares with those of unknown end; a lock taken after theirs shows that
+ * they have ended. */
+static void compare_open(watch_shard *s, const watch_item *it, watch_key *row,
+                         const watch_held *mine)
+{
+    size_t kept = 0;
+    bool more = false;
+
+    for (size_t i = 0; i < s->open.n; i++) {
+        watch_held *o = &s->open.at[i];
+
+        if (o->row == it->row) {
+            compare(s, it, mine, o);
+            if (!(mine->flags & ITEM_MAYBE) && (mine->flags & ITEM_EXCLUSIVE) &&
+                mine->at.lo > o->at.hi)
+                continue;
+            more = true;
+        }
+        s->open.at[kept++] = *o;
+    }
+    s->open.n = kept;
+    row->has_open = more;
+}
+
+static watch_held held_of(const watch_item *it)
+{
+    return (watch_held){.txn = it->txn,
+                        .serial = it->serial,
+                        .at = it->at,
+                        .snapshot = it->snapshot,
+                        .end = it->end,
+                        .latest = it->end.hi,
+                        .row = it->row,
+                        .key = it->key,
+                        .flags = it->flags,
+                        .is_committed = it->is_committed,
+                        .wrote = it->kind == ITEM_INSTALL ||
+                                 (it->flags & ITEM_WROTE)};
+}
+
+void hf_watch_shard_lock(watch_shard *s, const watch_item *it)
+{
+    watch_key *row = it->row == WHOLE_DATABASE ? &s->whole_database
+                                               : page_key(s->pages, it->row);
+    watch_ring *r = &s->lock_ring;
+    watch_held mine = held_of(it);
+    uint64_t begin =
+        s->w->fuw && it->snapshot.lo < it->at.lo ? it->snapshot.lo : it->at.lo;
+    uint32_t at = row->locks;
+
+    for (; has_lock(s, at, it->row); at = s->locks[at & r->mask].next) {
+        const watch_held *other = &s->locks[at & r->mask];
+
+        if (other->latest < begin)
+            break;
+        compare(s, it, &mine, other);
+    }
+    if (row->has_open)
+        compare_open(s, it, row, &mine);
+    if (it->flags & ITEM_MAYBE) {
+        hf_vec_push(&s->open, mine);
+        row->has_open = 1;
+        return;
+    }
+    hf_watch_shard_locks_trim(s);
+    if (r->end - r->begin > r->mask)
+        grow(s);
+    if (!has_lock(s, row->locks, it->row))
+        row->locks = r->begin - 1;
+    else if (s->locks[row->locks & r->mask].latest > mine.latest)
+        mine.latest = s->locks[row->locks & r->mask].latest;
+    mine.next = row->locks;
+    row->locks = r->end++;
+    s->locks[row->locks & r->mask] = mine;
+}
+
+void hf_watch_shard_locks_trim(watch_shard *s)
+{
+    watch_ring *r = &s->lock_ring;
+
+    while (r->begin != r->end &&
+           s->locks[r->begin & r->mask].end.hi < s->horizon)
+        r->begin++;
+}

@@ -1,0 +1,407 @@
+/* pipeline.c: local buffers of clients, waiting and stalls.
+ *
+ * The mutex is taken once for each push (a transaction, usually) and once for
+ * each block that goes out, never for a single event.
+ */
+#include "watch/pipeline.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "base/budget.h"
+#include "watch/pipeline_impl.h"
+
+#define DEFAULT_BYTES ((size_t)64 << 20)
+#define FEWEST_BLOCKS 16u
+/* A consumer that sleeps is woken for so many events, else it looks by itself
+ * now and then. */
+#define WAKE_EVENTS 2048u
+#define LOOK_NS 5000000u
+
+/* ---- blocks -------------------------------------------------------------- */
+
+hf_event_block *hf_block_get(hf_pipeline *p)
+{
+    hf_event_block *b = p->free_blocks;
+
+    if (b) {
+        p->free_blocks = b->next;
+        p->n_free--;
+    } else {
+        b = hf_alloc(sizeof(*b));
+    }
+    b->next = NULL;
+    b->at = b->n = 0;
+    p->n_blocks++;
+    return b;
+}
+
+void hf_block_put(hf_pipeline *p, hf_event_block *b)
+{
+    p->n_blocks--;
+    if (p->n_free > p->most_blocks) {
+        hf_free(b);
+    } else {
+        b->next = p->free_blocks;
+        p->free_blocks = b;
+        p->n_free++;
+    }
+    if (p->n_blocks + 1 == p->most_blocks)
+        pthread_cond_broadcast(&p->room);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
+{
+    hf_pipeline *p = HF_NEW(hf_pipeline);
+    size_t bytes = o->bytes ? o->bytes : DEFAULT_BYTES;
+    pthread_condattr_t monotonic;
+
+    p->o = *o;
+    p->most_blocks = bytes / sizeof(hf_event_block);
+    if (p->most_blocks < FEWEST_BLOCKS)
+        p->most_blocks = FEWEST_BLOCKS;
+    p->spill_fd = -1;
+    p->watermark = UINT64_MAX;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->work, &monotonic);
+    pthread_cond_init(&p->room, NULL);
+    pthread_condattr_destroy(&monotonic);
+    return p;
+}
+
+static void free_blocks(hf_event_block *b)
+{
+    while (b) {
+        hf_event_block *next = b->next;
+
+        hf_free(b);
+        b = next;
+    }
+}
+
+void hf_pipeline_free(hf_pipeline *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->clients.n; i++) {
+        hf_pipeline_client *c = p->clients.at[i];
+
+        for (size_t k = c->local.first; k < c->local.runs.n; k++)
+            hf_free(c->local.runs.at[k].block);
+        hf_vec_release(&c->local.runs);
+        hf_free(c->head);
+        hf_free(c);
+    }
+    free_blocks(p->free_blocks);
+    hf_vec_release(&p->clients);
+    hf_vec_release(&p->late);
+    hf_vec_release(&p->gone);
+    hf_vec_release(&p->spill_free);
+    hf_vec_release(&p->heap);
+    hf_vec_release(&p->dry);
+    if (p->spill_fd >= 0)
+        (void)close(p->spill_fd);
+    pthread_mutex_destroy(&p->mutex);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->room);
+    hf_free(p);
+}
+
+/* ---- producers ----------------------------------------------------------- */
+
+uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from)
+{
+    hf_pipeline_client *c;
+
+    pthread_mutex_lock(&p->mutex);
+    if (p->gone.n > 0) {
+        c = p->clients.at[p->gone.at[--p->gone.n]];
+    } else {
+        c = HF_NEW(hf_pipeline_client);
+        c->number = (uint32_t)p->clients.n;
+        hf_vec_push(&p->clients, c);
+    }
+    c->left = c->passed = false;
+    c->promise = from;
+    c->last = from == UINT64_MAX ? 0 : from;
+    c->bad_txn = c->late_txn = UINT64_MAX;
+    c->heard_ns = hf_clock_ns();
+    hf_vec_push(&p->dry, c);
+    p->stats.clients++;
+    pthread_mutex_unlock(&p->mutex);
+    return c->number;
+}
+
+/* A block of the client with room for an event; NULL: stopped. */
+static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
+{
+    hf_event_queue *q = &c->local;
+    hf_event_run *last = NULL;
+    hf_event_block *b;
+
+    if (q->runs.n > q->first) {
+        last = &q->runs.at[q->runs.n - 1];
+        if (last->block && last->block->n < HF_BLOCK_EVENTS)
+            return last->block;
+    }
+    while (p->n_blocks >= p->most_blocks && !p->stopped && !p->starved &&
+           !p->o.one_thread)
+        pthread_cond_wait(&p->room, &p->mutex);
+    if (p->stopped)
+        return NULL;
+    /* the consumer may have taken it meanwhile */
+    last = q->runs.n > q->first ? &q->runs.at[q->runs.n - 1] : NULL;
+    if (p->n_blocks >= p->most_blocks && last && last->block &&
+        !hf_spill_out(p, last))
+        return NULL;
+    b = hf_block_get(p);
+    if (q->first > 64 && q->first * 2 > q->runs.n) { /* those gone */
+        for (size_t i = q->first; i < q->runs.n; i++)
+            q->runs.at[i - q->first] = q->runs.at[i];
+        q->runs.n -= q->first;
+        q->first = 0;
+    }
+    hf_vec_push(&q->runs, (hf_event_run){.block = b});
+    return b;
+}
+
+/* False: the event does not ascend, or its transaction did not before. */
+static bool ascends(hf_pipeline *p, hf_pipeline_client *c, const hf_event *e)
+{
+    if (e->before >= c->last && e->txn != c->bad_txn)
+        return true;
+    p->stats.disordered++;
+    p->stats.late_txns += e->txn != c->bad_txn;
+    c->bad_txn = e->txn;
+    hf_vec_push(&p->late, *e);
+    p->late.at[p->late.n - 1].client = c->number;
+    return false;
+}
+
+static bool push(hf_pipeline *p, hf_pipeline_client *c, const hf_event *events,
+                 size_t n)
+{
+    hf_event_block *b = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!ascends(p, c, &events[i]))
+            continue;
+        if (!b || b->n == HF_BLOCK_EVENTS)
+            b = open_block(p, c);
+        if (!b)
+            return false;
+        b->events[b->n] = events[i];
+        b->events[b->n++].client = c->number;
+        c->last = events[i].before;
+    }
+    if (c->promise != UINT64_MAX && c->last > c->promise)
+        c->promise = c->last;
+    if (c->last > p->newest)
+        p->newest = c->last;
+    return !p->stopped;
+}
+
+bool hf_pipeline_push(hf_pipeline *p, uint32_t client, const hf_event *events,
+                      size_t n)
+{
+    hf_pipeline_client *c;
+    bool fine;
+
+    pthread_mutex_lock(&p->mutex);
+    HF_ASSERT(client < p->clients.n);
+    c = p->clients.at[client];
+    HF_ASSERT(!c->left);
+    if (p->o.stall_ns > 0)
+        c->heard_ns = hf_clock_ns();
+    fine = push(p, c, events, n);
+    p->stats.waiting += n;
+    p->fresh += n;
+    if (p->waits && p->fresh >= WAKE_EVENTS)
+        pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->mutex);
+    return fine;
+}
+
+void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from)
+{
+    hf_pipeline_client *c;
+
+    pthread_mutex_lock(&p->mutex);
+    c = p->clients.at[client];
+    if (from > c->promise)
+        c->promise = from;
+    if (from > c->last)
+        c->last = from;
+    c->heard_ns = hf_clock_ns();
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void hf_pipeline_leave(hf_pipeline *p, uint32_t client)
+{
+    pthread_mutex_lock(&p->mutex);
+    if (!p->clients.at[client]->left)
+        p->stats.clients--;
+    p->clients.at[client]->left = true;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void hf_pipeline_end(hf_pipeline *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    for (size_t i = 0; i < p->clients.n; i++)
+        p->clients.at[i]->left = true;
+    p->stats.clients = 0;
+    p->ended = true;
+    pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void hf_pipeline_stop(hf_pipeline *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->stopped = true;
+    pthread_cond_broadcast(&p->room);
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+/* ---- the consumer -------------------------------------------------------- */
+
+/* Passes by clients that hold the others up for too long.  True: one was. */
+static bool pass_by(hf_pipeline *p)
+{
+    uint64_t now;
+    bool some = false;
+
+    if (p->o.stall_ns == 0 || p->heap.n == 0)
+        return false;
+    now = hf_clock_ns();
+    for (size_t i = 0; i < p->dry.n; i++) {
+        hf_pipeline_client *c = p->dry.at[i];
+
+        if (c->passed || c->promise >= p->heap.at[0].before ||
+            now - c->heard_ns < p->o.stall_ns)
+            continue;
+        c->passed = some = true;
+        p->stats.stalls++;
+        p->stats.stalled_client = c->number;
+    }
+    return some;
+}
+
+static void sleep_until(hf_pipeline *p, uint64_t until)
+{
+    uint64_t now = hf_clock_ns(), wake = now + LOOK_NS;
+    struct timespec t;
+
+    if (wake > until)
+        wake = until;
+    t.tv_sec = (time_t)(wake / 1000000000u);
+    t.tv_nsec = (long)(wake % 1000000000u);
+    p->waits = true;
+    p->fresh = 0;
+    (void)pthread_cond_timedwait(&p->work, &p->mutex, &t);
+    p->waits = false;
+}
+
+/* Under the mutex: is there something to merge?  Waits for it. */
+static bool await(hf_pipeline *p, uint64_t until)
+{
+    for (;;) {
+        bool some = hf_pipeline_fetch(p);
+
+        if (pass_by(p))
+            some |= hf_pipeline_fetch(p);
+        if (p->heap.n > 0 && p->heap.at[0].before <= p->watermark) {
+            p->starved = false;
+            return true;
+        }
+        if (p->stopped || (p->ended && p->heap.n == 0 && p->dry.n == 0)) {
+            p->is_done = true;
+            return false;
+        }
+        if (!p->starved) {
+            p->starved = true;
+            pthread_cond_broadcast(&p->room);
+        }
+        if (hf_clock_ns() >= until)
+            return false;
+        sleep_until(p, until);
+    }
+}
+
+static void publish(hf_pipeline *p)
+{
+    uint64_t passed = 0;
+
+    p->stats.events = p->n_taken;
+    p->stats.batches = p->n_batches;
+    p->stats.lag_ns = p->newest > p->done ? p->newest - p->done : 0;
+    for (size_t i = 0; i < p->dry.n; i++)
+        passed += p->dry.at[i]->passed;
+    p->stats.passed = (uint32_t)passed;
+}
+
+size_t hf_pipeline_take(hf_pipeline *p, hf_event *to, size_t most,
+                        uint64_t wait_ns)
+{
+    uint64_t until = wait_ns > 0 ? hf_clock_ns() + wait_ns : 0;
+    size_t n = 0;
+
+    for (;;) {
+        bool some;
+
+        pthread_mutex_lock(&p->mutex);
+        some = await(p, n > 0 ? 0 : until);
+        publish(p);
+        pthread_mutex_unlock(&p->mutex);
+        if (!some)
+            return n;
+        n += hf_pipeline_merge(p, to + n, most - n);
+        if (n == most)
+            return n;
+    }
+}
+
+bool hf_pipeline_is_done(const hf_pipeline *p)
+{
+    return p->is_done;
+}
+
+uint64_t hf_pipeline_reached(const hf_pipeline *p)
+{
+    uint64_t reached = p->watermark;
+
+    if (p->heap.n > 0 && p->heap.at[0].before < reached)
+        reached = p->heap.at[0].before;
+    return reached == UINT64_MAX || reached < p->done ? p->done : reached;
+}
+
+size_t hf_pipeline_take_late(hf_pipeline *p, hf_event *to, size_t most)
+{
+    size_t n;
+
+    pthread_mutex_lock(&p->mutex);
+    n = p->late.n < most ? p->late.n : most;
+    for (size_t i = 0; i < n; i++)
+        to[i] = p->late.at[i];
+    for (size_t i = n; i < p->late.n; i++)
+        p->late.at[i - n] = p->late.at[i];
+    p->late.n -= n;
+    pthread_mutex_unlock(&p->mutex);
+    return n;
+}
+
+void hf_pipeline_look(hf_pipeline *p, hf_pipeline_stats *ret)
+{
+    pthread_mutex_lock(&p->mutex);
+    *ret = p->stats;
+    ret->waiting -= ret->events + ret->late + ret->disordered;
+    ret->bytes = (p->n_blocks + p->n_free) * sizeof(hf_event_block) +
+                 p->late.cap * sizeof(hf_event);
+    pthread_mutex_unlock(&p->mutex);
+}

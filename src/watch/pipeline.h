@@ -1,0 +1,99 @@
+/* pipeline.h: events of many clients, in the order of their `before`.
+ *
+ * Two levels, as in Leopard (section IV-C and its appendix II).  Each client
+ * has a local buffer: a queue of blocks, ascending as the client is.  The
+ * global level is a heap of the clients' first blocks, by the first `before`
+ * in each.  What is at the top may go if no client whose buffer is empty can
+ * still come with something earlier: the watermark is the least `before` that
+ * such a client has promised.
+ *
+ *   batches   all that the top block has below the next block's first event
+ *             and below the watermark goes at once;
+ *   fetching  only from the client that holds things up, and no faster than
+ *             events go out.
+ *
+ * Memory is bounded however uneven the clients are.  If it is full because
+ * the consumer is slow, producers wait; if it is full because one client
+ * holds back the others, blocks of the others go to a file and come back in
+ * their turn.
+ *
+ * A client that stalls.  If nothing was heard of a client for `stall_ns` while
+ * events of others wait for it, it is passed by: the watermark follows the
+ * others until it speaks again.  What it then says of times that are gone is
+ * late: late transactions are handed out apart (hf_pipeline_take_late()), and
+ * counted.  So are those whose events do not ascend.
+ *
+ * Any thread may produce; one thread takes.
+ */
+#ifndef HF_WATCH_PIPELINE_H
+#define HF_WATCH_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "watch/event.h"
+
+typedef struct hf_pipeline hf_pipeline;
+
+typedef struct hf_pipeline_options {
+    size_t bytes;          /* of events in memory; 0: 64 MiB */
+    uint64_t stall_ns;     /* 0: clients are waited for */
+    const char *directory; /* for the file of what does not fit; stays */
+    bool one_thread;       /* producer and consumer are one: never wait */
+} hf_pipeline_options;
+
+hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o);
+void hf_pipeline_free(hf_pipeline *p);
+
+/* ---- producers ----------------------------------------------------------- */
+
+/* A new client, of which nothing earlier than `from` will come; clients are
+ * numbered from 0, numbers of those that left are used again.  UINT64_MAX: it
+ * holds nothing up; the promises of others are for it as well. */
+uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from);
+/* Events of one client, ascending, whole transactions or parts of them;
+ * `client` of each is filled in.  May wait.  False: the consumer has stopped,
+ * or the file for what does not fit could not be written. */
+bool hf_pipeline_push(hf_pipeline *p, uint32_t client, const hf_event *events,
+                      size_t n);
+/* Nothing earlier than `from` will come of this client. */
+void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from);
+/* Nothing at all. */
+void hf_pipeline_leave(hf_pipeline *p, uint32_t client);
+/* All have left. */
+void hf_pipeline_end(hf_pipeline *p);
+
+/* ---- the consumer -------------------------------------------------------- */
+
+/* Up to `most` events in order.  0: none within the time (wait_ns 0: at once),
+ * or hf_pipeline_is_done(). */
+size_t hf_pipeline_take(hf_pipeline *p, hf_event *to, size_t most,
+                        uint64_t wait_ns);
+bool hf_pipeline_is_done(const hf_pipeline *p);
+/* Nothing earlier than this will be taken. */
+uint64_t hf_pipeline_reached(const hf_pipeline *p);
+/* Events that came too late or did not ascend, in the order they came. */
+size_t hf_pipeline_take_late(hf_pipeline *p, hf_event *to, size_t most);
+/* Producers are let go; their events are lost. */
+void hf_pipeline_stop(hf_pipeline *p);
+
+typedef struct hf_pipeline_stats {
+    uint64_t events;     /* taken */
+    uint64_t late;       /* events of times that were gone */
+    uint64_t disordered; /* events whose client did not ascend */
+    uint64_t late_txns;  /* transactions of both */
+    uint64_t stalls;     /* a client was passed by */
+    uint64_t batches;    /* events that went at once, as one */
+    uint64_t spilled;    /* events that were in the file */
+    uint64_t waiting;    /* events that are in, now */
+    uint64_t lag_ns;     /* newest that came in, less the last that went out */
+    size_t bytes;        /* memory for events */
+    uint32_t clients, passed, stalled_client; /* now; the last one */
+    int spill_errno;
+} hf_pipeline_stats;
+
+/* Any thread. */
+void hf_pipeline_look(hf_pipeline *p, hf_pipeline_stats *ret);
+
+#endif

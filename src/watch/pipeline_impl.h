@@ -1,0 +1,96 @@
+/* pipeline_impl.h: blocks and queues, for pipeline.c, pipeline_merge.c and
+ * pipeline_spill.c. */
+#ifndef HF_WATCH_PIPELINE_IMPL_H
+#define HF_WATCH_PIPELINE_IMPL_H
+
+#include <pthread.h>
+
+#include "base/vec.h"
+#include "watch/pipeline.h"
+
+#define HF_BLOCK_EVENTS 126u /* a block is a little less than 8 KiB */
+
+typedef struct hf_event_block hf_event_block;
+struct hf_event_block {
+    hf_event_block *next;
+    uint32_t at, n; /* events at .. n - 1 are still to go */
+    hf_event events[HF_BLOCK_EVENTS];
+};
+
+/* One entry of a client's queue: a block in memory, or a place in the file. */
+typedef struct hf_event_run {
+    hf_event_block *block; /* NULL: in the file */
+    uint64_t place;        /* there, counted in blocks */
+    uint32_t n;
+} hf_event_run;
+
+typedef struct hf_event_queue {
+    HF_VEC(hf_event_run) runs;
+    size_t first; /* of runs: those before are gone */
+} hf_event_queue;
+
+typedef struct hf_pipeline_client {
+    uint32_t number;
+    /* under the mutex */
+    hf_event_queue local;
+    uint64_t promise; /* nothing earlier will be pushed; UINT64_MAX: others
+                         vouch for it */
+    uint64_t last;    /* `before` of the last event */
+    uint64_t heard_ns;
+    uint64_t bad_txn;  /* did not ascend, and its rest; UINT64_MAX: none */
+    uint64_t late_txn; /* was late, and its rest */
+    bool left;
+    /* the consumer's */
+    hf_event_block *head; /* NULL: dry */
+    bool passed;
+} hf_pipeline_client;
+
+typedef struct hf_heap_entry {
+    uint64_t before;
+    hf_pipeline_client *client;
+} hf_heap_entry;
+
+struct hf_pipeline {
+    hf_pipeline_options o;
+    pthread_mutex_t mutex;
+    pthread_cond_t work, room;
+    /* under the mutex */
+    HF_VEC(hf_pipeline_client *) clients;
+    hf_event_block *free_blocks;
+    size_t n_blocks, most_blocks; /* in use; bound */
+    size_t n_free;
+    HF_VEC(hf_event) late;
+    HF_VEC(uint32_t) gone; /* clients that left and have nothing more */
+    uint64_t newest;
+    uint64_t fresh; /* events that came since the consumer sleeps */
+    hf_pipeline_stats stats;
+    bool ended, stopped;
+    bool starved; /* the consumer waits for a client */
+    bool waits;   /* the consumer sleeps */
+    int spill_fd;
+    uint64_t spill_end;
+    HF_VEC(uint64_t) spill_free;
+    /* the consumer's */
+    HF_VEC(hf_heap_entry) heap;
+    HF_VEC(hf_pipeline_client *) dry; /* no head, and have not left */
+    uint64_t watermark;               /* least promise of these */
+    uint64_t done;                    /* `before` of the last that went */
+    uint64_t n_taken, n_batches;
+    bool is_done;
+};
+
+/* Under the mutex. */
+hf_event_block *hf_block_get(hf_pipeline *p);
+void hf_block_put(hf_pipeline *p, hf_event_block *b);
+
+/* pipeline_spill.c, under the mutex.  The first makes the block free. */
+bool hf_spill_out(hf_pipeline *p, hf_event_run *run);
+bool hf_spill_in(hf_pipeline *p, hf_event_run *run);
+
+/* pipeline_merge.c */
+/* What may go now, up to `most`. */
+size_t hf_pipeline_merge(hf_pipeline *p, hf_event *to, size_t most);
+/* Under the mutex: heads for dry clients; the watermark.  True: some came. */
+bool hf_pipeline_fetch(hf_pipeline *p);
+
+#endif

@@ -1,0 +1,346 @@
+/* test_watch_oracle.c: watch against all explanations of tiny traces.
+ *
+ *     test_watch_oracle [TRACES [SEED]]
+ *
+ * Two to four transactions of a toy database without any protection, that
+ * reads the newest row or a snapshot, with random intervals; some reads are
+ * changed afterwards.  For profiles with every mechanism: what watch reports
+ * has no explanation (watch_oracle.h).  How much of what has none is reported
+ * is counted, by profile; none may be zero.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "watch_oracle.h"
+#include "watch_trace.h"
+
+#define DEFAULT_TRACES 40000
+#define MOST_EVENTS 64
+
+typedef struct tiny {
+    hf_event events[MOST_EVENTS];
+    size_t n;
+    unsigned keys, txns;
+    uint64_t initial[ORACLE_KEYS];
+} tiny;
+
+typedef struct runner {
+    uint64_t free_at;
+    unsigned left;
+    uint64_t snapshot[ORACLE_KEYS];
+    uint64_t own[ORACLE_KEYS];
+    bool wrote[ORACLE_KEYS];
+    bool begun, ended, snapshots, taken;
+    uint64_t before, instant;
+    uint16_t statement;
+} runner;
+
+static int failures;
+
+/* ---- traces -------------------------------------------------------------- */
+
+static void next_call(hf_rng *r, runner *x, unsigned length)
+{
+    x->before = x->free_at + hf_rng_below(r, 4);
+    x->instant = x->before + hf_rng_below(r, length);
+}
+
+static hf_event *record(tiny *t, const runner *x, unsigned i,
+                        hf_event_kind kind, uint64_t after)
+{
+    t->events[t->n] = (hf_event){.before = x->before,
+                                 .after = after,
+                                 .txn = i + 1,
+                                 .client = i,
+                                 .statement = x->statement,
+                                 .extra = (uint32_t)t->n,
+                                 .kind = (uint8_t)kind};
+    return &t->events[t->n++];
+}
+
+static void record_read(tiny *t, const runner *x, unsigned i, unsigned key,
+                        uint64_t after, const uint64_t *state, uint8_t flags)
+{
+    hf_event *e = record(t, x, i, HF_EVENT_READ, after);
+
+    e->key = e->row = key;
+    e->flags = flags;
+    e->value = x->wrote[key]                ? x->own[key]
+               : x->snapshots && flags == 0 ? x->snapshot[key]
+                                            : state[key];
+}
+
+static void operate(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
+                    uint64_t *state, uint64_t *next_value)
+{
+    unsigned key = hf_rng_below(r, t->keys);
+
+    if (hf_rng_chance(r, 50)) {
+        hf_event *e = record(t, x, i, HF_EVENT_WRITE, after);
+        uint64_t v = hf_rng_chance(r, 15) ? 2 : ++*next_value;
+
+        if (hf_rng_chance(r, 15)) {
+            v = HF_EVENT_NO_ROW;
+            e->flags |= HF_EVENT_DELETE;
+        }
+        e->key = e->row = key;
+        e->value = x->own[key] = v;
+        x->wrote[key] = true;
+    } else if (hf_rng_chance(r, 20)) {
+        (void)record(t, x, i, HF_EVENT_SCAN, after);
+        for (unsigned k = 0; k < t->keys; k++) {
+            record_read(t, x, i, k, after, state, 0);
+            if (t->events[t->n - 1].value == HF_EVENT_NO_ROW)
+                t->n--;
+        }
+    } else {
+        record_read(t, x, i, key, after, state,
+                    hf_rng_chance(r, 25)   ? HF_EVENT_FOR_UPDATE
+                    : hf_rng_chance(r, 15) ? HF_EVENT_FOR_SHARE
+                                           : 0);
+    }
+}
+
+static void end(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
+                uint64_t *state)
+{
+    bool commits = !hf_rng_chance(r, 10);
+    bool known = !hf_rng_chance(r, 10);
+
+    x->ended = true;
+    if (!commits && known) {
+        (void)record(t, x, i, HF_EVENT_ABORT, after);
+        return;
+    }
+    (void)record(t, x, i, HF_EVENT_COMMIT, known ? after : UINT64_MAX);
+    for (unsigned k = 0; commits && k < t->keys; k++)
+        if (x->wrote[k])
+            state[k] = x->own[k];
+}
+
+static int by_before(const void *a, const void *b)
+{
+    const hf_event *x = a, *y = b;
+
+    if (x->before != y->before)
+        return x->before < y->before ? -1 : 1;
+    if (x->client != y->client)
+        return x->client < y->client ? -1 : 1;
+    return (x->extra > y->extra) - (x->extra < y->extra);
+}
+
+static void change_read(tiny *t, hf_rng *r)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        hf_event *e = &t->events[hf_rng_below(r, (uint32_t)t->n)];
+        const hf_event *w = &t->events[hf_rng_below(r, (uint32_t)t->n)];
+
+        if (e->kind != HF_EVENT_READ || w->kind != HF_EVENT_WRITE ||
+            w->key != e->key)
+            continue;
+        e->value = hf_rng_chance(r, 30) ? t->initial[e->key] : w->value;
+        return;
+    }
+}
+
+static void make(tiny *t, hf_rng *r)
+{
+    runner runners[ORACLE_TXNS] = {0};
+    uint64_t state[ORACLE_KEYS], next_value = 10;
+    unsigned length = 1 + hf_rng_below(r, 14);
+
+    *t = (tiny){.keys = 1 + hf_rng_below(r, 2), .txns = 2 + hf_rng_below(r, 3)};
+    for (unsigned k = 0; k < t->keys; k++)
+        state[k] = t->initial[k] = hf_rng_chance(r, 70) ? 1 : HF_EVENT_NO_ROW;
+    for (unsigned i = 0; i < t->txns; i++) {
+        runner *x = &runners[i];
+
+        x->left = 1 + hf_rng_below(r, t->txns == 4 ? 2 : 3);
+        x->snapshots = hf_rng_chance(r, 70);
+        x->free_at = 1 + hf_rng_below(r, 12);
+        next_call(r, x, length);
+    }
+    for (;;) {
+        runner *x = NULL;
+        unsigned i = 0;
+        uint64_t after;
+
+        for (unsigned k = 0; k < t->txns; k++)
+            if (!runners[k].ended && (!x || runners[k].instant < x->instant)) {
+                x = &runners[k];
+                i = k;
+            }
+        if (!x)
+            break;
+        after = x->instant + hf_rng_below(r, length);
+        x->statement++;
+        if (!x->begun) {
+            (void)record(t, x, i, HF_EVENT_BEGIN, after);
+            x->begun = true;
+        } else if (x->left == 0) {
+            end(t, r, x, i, after, state);
+        } else {
+            if (!x->taken)
+                memcpy(x->snapshot, state, sizeof(state));
+            x->taken = true;
+            x->left--;
+            operate(t, r, x, i, after, state, &next_value);
+        }
+        x->free_at = after;
+        next_call(r, x, length);
+    }
+    if (hf_rng_chance(r, 40))
+        change_read(t, r);
+    qsort(t->events, t->n, sizeof(hf_event), by_before);
+    for (size_t i = 0; i < t->n; i++)
+        t->events[i].extra = 0;
+}
+
+/* ---- the question, asked twice ------------------------------------------- */
+
+static bool keep_first(void *user, const hf_violation *v)
+{
+    hf_violation *first = user;
+
+    if (first->number == 0)
+        *first = *v;
+    return true;
+}
+
+static bool ask_watch(const tiny *t, const hf_profile *p, hf_violation *first)
+{
+    hf_watch *w = hf_watch_new(&(hf_watch_options){
+        .profile = p, .violation = keep_first, .user = first});
+
+    first->number = 0;
+    for (unsigned k = 0; k < t->keys; k++) {
+        hf_watch_key(w, k,
+                     t->initial[k] ? HF_WATCH_INITIAL_VALUE
+                                   : HF_WATCH_INITIAL_ABSENT,
+                     t->initial[k]);
+        hf_watch_place(w, k, k, 0, k);
+    }
+    hf_watch_scan(w, 0, 0, 0, UINT64_MAX, false);
+    (void)hf_watch_feed(w, t->events, t->n);
+    (void)hf_watch_finish(w);
+    hf_watch_free(w);
+    return first->number > 0;
+}
+
+static void show(const tiny *t, const hf_profile *p, const hf_violation *v,
+                 uint64_t seed)
+{
+    trace x = {0};
+    char words[64];
+
+    if (failures > 3)
+        return;
+    fprintf(stderr, "seed %" PRIu64 " %s/%s %s: reported, but possible\n", seed,
+            p->database, p->level,
+            hf_profile_mechanisms(p, words, sizeof(words)));
+    hf_vec_push(&x.scans, (trace_scan){0, INT64_MAX});
+    for (size_t i = 0; i < t->n; i++)
+        hf_vec_push(&x.events, t->events[i]);
+    for (unsigned k = 0; k < t->keys; k++)
+        fprintf(stderr, "initial k%u = %" PRIu64 "\n", k, t->initial[k]);
+    trace_print(&x);
+    trace_print_violation(v);
+    trace_release(&x);
+}
+
+static const char *const names[] = {"postgresql/serializable",
+                                    "postgresql/repeatable read",
+                                    "postgresql/read committed",
+                                    "mysql/serializable",
+                                    "mysql/repeatable read",
+                                    "mysql/read uncommitted",
+                                    "mariadb/repeatable read",
+                                    "sqlserver/repeatable read",
+                                    "tidb/optimistic",
+                                    "sqlite/wal",
+                                    "foundationdb",
+                                    "cockroachdb",
+                                    "cockroachdb/repeatable read",
+                                    "store/serializable",
+                                    "store/repeatable read",
+                                    "store/read committed",
+                                    "store/prefix",
+                                    "cycle"};
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+static hf_profile profile_of(size_t i)
+{
+    const hf_profile *p = hf_profile_find(hf_str_of(names[i]), NULL);
+    hf_profile x = p ? *p : *hf_profile_find(HF_STR("store/prefix"), NULL);
+
+    if (!p) {
+        x.database = x.level = "cycle";
+        x.certifier = HF_WATCH_SC_CYCLE;
+    }
+    x.slack = 0;
+    return x;
+}
+
+typedef struct tally {
+    uint64_t asked, possible, impossible, found, by[4];
+} tally;
+
+int main(int argc, char **argv)
+{
+    uint64_t traces = argc > 1 ? strtoull(argv[1], NULL, 10) : DEFAULT_TRACES;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    tally tallies[N_NAMES] = {0};
+
+    for (uint64_t i = 0; i < traces; i++) {
+        size_t at = i % N_NAMES;
+        hf_profile p = profile_of(at);
+        hf_violation v;
+        oracle_answer answer;
+        bool reported;
+        hf_rng r;
+        tiny t;
+
+        hf_rng_seed(&r, seed * 1000003 + i);
+        make(&t, &r);
+        answer = oracle_ask(&p, t.events, t.n, t.keys, t.initial);
+        if (answer == ORACLE_TOO_LONG)
+            continue;
+        reported = ask_watch(&t, &p, &v);
+        tallies[at].asked++;
+        if (answer == ORACLE_POSSIBLE) {
+            tallies[at].possible++;
+            if (reported) {
+                show(&t, &p, &v, seed * 1000003 + i);
+                failures++;
+            }
+            continue;
+        }
+        tallies[at].impossible++;
+        tallies[at].found += reported;
+        if (reported)
+            tallies[at].by[v.mechanism]++;
+        else if (argc > 3 && strcmp(argv[3], names[at]) == 0)
+            show(&t, &p, &(hf_violation){0}, i);
+    }
+    printf("%-32s %8s %10s %8s %6s  %6s %6s %6s %6s\n", "profile", "possible",
+           "impossible", "found", "%", "CR", "ME", "FUW", "SC");
+    for (size_t i = 0; i < N_NAMES; i++) {
+        const tally *x = &tallies[i];
+
+        printf("%-32s %8" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6.1f  %6" PRIu64
+               " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 "\n",
+               names[i], x->possible, x->impossible, x->found,
+               x->impossible ? 100.0 * (double)x->found / (double)x->impossible
+                             : 0.0,
+               x->by[0], x->by[1], x->by[2], x->by[3]);
+        if (x->asked > 500 && (x->found == 0 || x->possible == 0))
+            failures++;
+    }
+    if (failures > 0)
+        printf("%d failures\n", failures);
+    return failures > 0;
+}

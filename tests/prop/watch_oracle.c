@@ -1,0 +1,572 @@
+/* watch_oracle.c: see watch_oracle.h. */
+#include "watch_oracle.h"
+
+#include <string.h>
+
+#define MOST_INSTANTS 48
+#define MOST_STEPS 400000
+
+typedef enum instant_kind { SNAP, LOCK, END } instant_kind;
+
+typedef struct look {
+    unsigned key;
+    uint64_t value;
+    bool unseen; /* by a scan */
+    /* filled when the snapshot is taken: version of the key, 0: initial */
+    unsigned version;
+    bool done;
+} look;
+
+typedef struct instant {
+    instant_kind kind;
+    uint64_t lo, hi;
+    int txn;
+    unsigned row;   /* LOCK */
+    bool exclusive; /* LOCK */
+    bool is_txn;    /* SNAP: the transaction's snapshot */
+    int first, n;   /* SNAP: looks of the transaction */
+    bool done;
+} instant;
+
+typedef struct txn {
+    uint64_t id, begin_lo, begin_hi, first_lo, last_ok;
+    uint64_t end_lo, end_hi;
+    bool has_begin, has_first, has_end, committed, unknown;
+    look looks[32];
+    int n_looks;
+    bool wrote[ORACLE_KEYS];
+    uint64_t written[ORACLE_KEYS];
+    int n_wrote;
+    /* while executing */
+    int snapped, ended; /* step, -1: not yet */
+} txn;
+
+typedef struct version {
+    int txn; /* -1: initial */
+    uint64_t value;
+    int step;
+} version;
+
+typedef struct oracle {
+    const hf_profile *p;
+    unsigned keys;
+    txn txns[ORACLE_TXNS];
+    int n_txns;
+    instant instants[MOST_INSTANTS];
+    int n_instants;
+    version versions[ORACLE_KEYS][ORACLE_TXNS + 1];
+    int n_versions[ORACLE_KEYS];
+    int step;
+    long steps;
+    bool impossible; /* whatever the instants */
+    bool fuw;
+} oracle;
+
+/* ---- what there is ------------------------------------------------------- */
+
+static instant *add_instant(oracle *o, instant_kind kind, int t, uint64_t lo,
+                            uint64_t hi)
+{
+    instant *x = &o->instants[o->n_instants++];
+
+    *x = (instant){.kind = kind, .txn = t, .lo = lo, .hi = hi};
+    return x;
+}
+
+static txn *txn_of(oracle *o, uint64_t id, int *ret)
+{
+    for (*ret = 0; *ret < o->n_txns; (*ret)++)
+        if (o->txns[*ret].id == id)
+            return &o->txns[*ret];
+    o->txns[o->n_txns++] = (txn){.id = id, .snapped = -1, .ended = -1};
+    return &o->txns[*ret];
+}
+
+static bool is_locking(const hf_event *e)
+{
+    return e->flags & (HF_EVENT_FOR_UPDATE | HF_EVENT_FOR_SHARE);
+}
+
+static instant *txn_snapshot(oracle *o, int t)
+{
+    for (int i = 0; i < o->n_instants; i++)
+        if (o->instants[i].kind == SNAP && o->instants[i].txn == t &&
+            o->instants[i].is_txn)
+            return &o->instants[i];
+    return NULL;
+}
+
+static void add_lock(oracle *o, int t, unsigned row, bool exclusive,
+                     const hf_event *e)
+{
+    instant *x;
+
+    if (o->p->lock == HF_WATCH_LOCK_NONE)
+        return;
+    if (o->p->one_writer && e->kind != HF_EVENT_WRITE)
+        return;
+    x = add_instant(o, LOCK, t, e->before, e->after);
+    x->row = o->p->one_writer ? 0 : row;
+    x->exclusive = exclusive;
+}
+
+static void add_snapshot(oracle *o, int t, const hf_event *e)
+{
+    txn *x = &o->txns[t];
+    instant *s;
+
+    if (o->p->read != HF_WATCH_READ_TRANSACTION && !o->fuw)
+        return;
+    if (o->p->snapshot == HF_WATCH_AT_ANY || txn_snapshot(o, t))
+        return;
+    if (o->p->snapshot == HF_WATCH_AT_READ &&
+        (e->kind == HF_EVENT_WRITE || is_locking(e)))
+        return;
+    s = add_instant(o, SNAP, t, e->before, e->after);
+    if (o->p->snapshot == HF_WATCH_AT_BEGIN) {
+        s->lo = x->begin_lo;
+        s->hi = x->begin_hi;
+    } else if (o->p->snapshot == HF_WATCH_BY_FIRST) {
+        s->lo = x->begin_lo;
+    }
+    s->is_txn = true;
+}
+
+/* Looks first .. of t are made by one snapshot. */
+static void add_looks(oracle *o, int t, const hf_event *e, int first)
+{
+    txn *x = &o->txns[t];
+    bool newest =
+        o->p->read == HF_WATCH_READ_ROW ||
+        (is_locking(e) && (o->p->read == HF_WATCH_READ_STATEMENT ||
+                           o->p->locked_reads_newest || !txn_snapshot(o, t)));
+    bool any = o->p->read == HF_WATCH_READ_TRANSACTION &&
+               o->p->snapshot == HF_WATCH_AT_ANY;
+    instant *s;
+
+    if (x->n_looks == first)
+        return;
+    if (o->p->read == HF_WATCH_READ_NONE) {
+        x->n_looks = first;
+        return;
+    }
+    if (newest || any) {
+        for (int i = first; i < x->n_looks; i++) {
+            s = add_instant(o, SNAP, t, any ? x->first_lo : e->before,
+                            e->after);
+            s->first = i;
+            s->n = 1;
+        }
+        return;
+    }
+    if (o->p->read == HF_WATCH_READ_STATEMENT) {
+        s = add_instant(o, SNAP, t, e->before, e->after);
+        s->first = first;
+        s->n = x->n_looks - first;
+    }
+    /* else they belong to the transaction's snapshot, which asks for all */
+}
+
+static void take_read(oracle *o, int t, const hf_event *e)
+{
+    txn *x = &o->txns[t];
+
+    if (x->wrote[e->key]) {
+        if (x->written[e->key] != e->value)
+            o->impossible = true;
+        return;
+    }
+    x->looks[x->n_looks++] = (look){.key = e->key, .value = e->value};
+    if (is_locking(e) || o->p->lock == HF_WATCH_LOCK_RANGES ||
+        (o->p->lock == HF_WATCH_LOCK_ROWS && e->value != HF_EVENT_NO_ROW))
+        add_lock(o, t, e->key, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+}
+
+/* The scan at events[i]; returns the number of its rows. */
+static size_t take_scan(oracle *o, int t, const hf_event *e, size_t n)
+{
+    txn *x = &o->txns[t];
+    bool seen[ORACLE_KEYS] = {false};
+    size_t rows = 0;
+
+    while (rows + 1 < n && e[rows + 1].txn == e->txn &&
+           e[rows + 1].statement == e->statement &&
+           e[rows + 1].kind == HF_EVENT_READ) {
+        seen[e[rows + 1].key] = true;
+        take_read(o, t, &e[++rows]);
+    }
+    for (unsigned k = 0; k < o->keys; k++) {
+        if (seen[k])
+            continue;
+        if (x->wrote[k]) {
+            if (x->written[k] != HF_EVENT_NO_ROW)
+                o->impossible = true;
+        } else {
+            x->looks[x->n_looks++] =
+                (look){.key = k, .value = HF_EVENT_NO_ROW, .unseen = true};
+        }
+        if (o->p->lock == HF_WATCH_LOCK_RANGES)
+            add_lock(o, t, k, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+    }
+    return rows;
+}
+
+static void take_write(oracle *o, int t, const hf_event *e)
+{
+    txn *x = &o->txns[t];
+
+    if (!x->wrote[e->key]) {
+        if (!o->p->locks_at_commit)
+            add_lock(o, t, e->key, true, e);
+        x->n_wrote++;
+    }
+    x->wrote[e->key] = true;
+    x->written[e->key] =
+        e->flags & HF_EVENT_DELETE ? HF_EVENT_NO_ROW : e->value;
+}
+
+static void take(oracle *o, const hf_event *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const hf_event *e = &events[i];
+        int t, first;
+        txn *x = txn_of(o, e->txn, &t);
+
+        switch (e->kind) {
+        case HF_EVENT_BEGIN:
+            x->begin_lo = x->last_ok = e->before;
+            x->begin_hi = e->after;
+            continue;
+        case HF_EVENT_COMMIT:
+        case HF_EVENT_ABORT:
+            x->has_end = true;
+            x->end_lo = e->before;
+            x->end_hi = e->after;
+            x->committed = e->kind == HF_EVENT_COMMIT;
+            x->unknown = x->committed && e->after == UINT64_MAX;
+            continue;
+        default:
+            break;
+        }
+        if (!x->has_first)
+            x->first_lo = e->before;
+        x->has_first = true;
+        x->last_ok = e->before;
+        first = x->n_looks;
+        add_snapshot(o, t, e);
+        if (e->kind == HF_EVENT_SCAN)
+            i += take_scan(o, t, e, n - i);
+        else if (e->kind == HF_EVENT_READ)
+            take_read(o, t, e);
+        else
+            take_write(o, t, e);
+        add_looks(o, t, e, first);
+    }
+}
+
+/* ---- certifiers, when all is over ---------------------------------------- */
+
+typedef struct edges {
+    bool any[ORACLE_TXNS][ORACLE_TXNS];
+    bool rw[ORACLE_TXNS][ORACLE_TXNS];
+} edges;
+
+static bool counts(const oracle *o, int t)
+{
+    return t >= 0 && o->txns[t].committed && o->txns[t].has_end;
+}
+
+static void put(edges *e, const oracle *o, int from, int to, bool rw)
+{
+    if (from == to || !counts(o, from) || !counts(o, to))
+        return;
+    e->any[from][to] = true;
+    if (rw)
+        e->rw[from][to] = true;
+}
+
+static edges find_edges(const oracle *o)
+{
+    edges e;
+
+    memset(&e, 0, sizeof(e));
+    for (unsigned k = 0; k < o->keys; k++)
+        for (int i = 1; i < o->n_versions[k]; i++)
+            put(&e, o, o->versions[k][i - 1].txn, o->versions[k][i].txn, false);
+    for (int t = 0; t < o->n_txns; t++)
+        for (int i = 0; i < o->txns[t].n_looks; i++) {
+            const look *l = &o->txns[t].looks[i];
+            const version *v = o->versions[l->key];
+            int next = (int)l->version + 1;
+
+            put(&e, o, v[l->version].txn, t, false);
+            if (l->unseen && o->p->certifier == HF_WATCH_SC_OCC_ITEMS)
+                continue;
+            while (l->unseen && next < o->n_versions[l->key] &&
+                   v[next].value == HF_EVENT_NO_ROW)
+                next++;
+            if (next < o->n_versions[l->key])
+                put(&e, o, t, v[next].txn, true);
+        }
+    return e;
+}
+
+static bool ssi_holds(const oracle *o, const edges *e)
+{
+    for (int a = 0; a < o->n_txns; a++)
+        for (int b = 0; b < o->n_txns; b++)
+            for (int c = 0; c < o->n_txns; c++) {
+                const txn *x = &o->txns[a], *y = &o->txns[b], *z = &o->txns[c];
+
+                if (!e->rw[a][b] || !e->rw[b][c])
+                    continue;
+                if (z->ended > y->ended || (a != c && z->ended > x->ended))
+                    continue;
+                if (x->ended < y->snapped)
+                    continue; /* not concurrent */
+                if (x->n_wrote == 0 && z->ended > x->snapped)
+                    continue;
+                return false;
+            }
+    return true;
+}
+
+static bool occ_holds(const oracle *o, const edges *e)
+{
+    for (int a = 0; a < o->n_txns; a++)
+        for (int b = 0; b < o->n_txns; b++)
+            if (e->rw[a][b] && o->txns[a].n_wrote > 0 &&
+                o->txns[b].ended < o->txns[a].ended)
+                return false;
+    return true;
+}
+
+/* One instant for each transaction; untimed: any. */
+static bool serial_holds(const oracle *o, const edges *e, bool timed)
+{
+    uint64_t lo[ORACLE_TXNS];
+    bool placed[ORACLE_TXNS] = {false};
+
+    for (int t = 0; t < o->n_txns; t++)
+        lo[t] = timed ? o->txns[t].first_lo : 0;
+    for (int n = 0; n < o->n_txns; n++) {
+        int t = 0;
+
+        for (; t < o->n_txns; t++) {
+            bool free = !placed[t];
+
+            for (int u = 0; u < o->n_txns; u++)
+                if (!placed[u] && e->any[u][t])
+                    free = false;
+            if (free)
+                break;
+        }
+        if (t == o->n_txns)
+            return false;
+        placed[t] = true;
+        if (timed && counts(o, t) && lo[t] > o->txns[t].end_hi)
+            return false;
+        for (int u = 0; u < o->n_txns; u++)
+            if (e->any[t][u] && lo[u] < lo[t])
+                lo[u] = lo[t];
+    }
+    return true;
+}
+
+static bool certified(const oracle *o)
+{
+    edges e = find_edges(o);
+
+    switch (o->p->certifier) {
+    case HF_WATCH_SC_SSI:
+        return ssi_holds(o, &e);
+    case HF_WATCH_SC_OCC:
+    case HF_WATCH_SC_OCC_ITEMS:
+        return occ_holds(o, &e);
+    case HF_WATCH_SC_TO:
+        return serial_holds(o, &e, true);
+    case HF_WATCH_SC_CYCLE:
+        return serial_holds(o, &e, false);
+    default:
+        return true;
+    }
+}
+
+/* ---- execution ----------------------------------------------------------- */
+
+static bool look_fits(oracle *o, look *l)
+{
+    unsigned newest = (unsigned)o->n_versions[l->key] - 1;
+
+    if (o->versions[l->key][newest].value != l->value)
+        return false;
+    l->version = newest;
+    return true;
+}
+
+static bool run_snap(oracle *o, const instant *x)
+{
+    txn *t = &o->txns[x->txn];
+    int first = x->is_txn ? 0 : x->first;
+    int n = x->is_txn ? t->n_looks : x->n;
+
+    if (x->is_txn && o->p->read != HF_WATCH_READ_TRANSACTION)
+        n = 0;
+    for (int i = first; i < first + n; i++) {
+        if (x->is_txn) {
+            bool own = true; /* unless it has an instant of its own */
+
+            for (int k = 0; k < o->n_instants; k++)
+                if (o->instants[k].kind == SNAP && !o->instants[k].is_txn &&
+                    o->instants[k].txn == x->txn && o->instants[k].first <= i &&
+                    i < o->instants[k].first + o->instants[k].n)
+                    own = false;
+            if (!own)
+                continue;
+        }
+        if (!look_fits(o, &t->looks[i]))
+            return false;
+    }
+    if (x->is_txn)
+        t->snapped = o->step;
+    return true;
+}
+
+static bool run_lock(const oracle *o, const instant *x)
+{
+    for (int i = 0; i < o->n_instants; i++) {
+        const instant *y = &o->instants[i];
+
+        if (y->kind == LOCK && y->done && y->txn != x->txn &&
+            y->row == x->row && (y->exclusive || x->exclusive) &&
+            o->txns[y->txn].ended < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool run_end(oracle *o, const instant *x)
+{
+    txn *t = &o->txns[x->txn];
+
+    for (int i = 0; i < o->n_instants; i++)
+        if (o->instants[i].txn == x->txn && !o->instants[i].done &&
+            o->instants[i].kind != END)
+            return false; /* it ends last */
+    if (t->committed) {
+        for (unsigned k = 0; k < o->keys; k++) {
+            for (unsigned m = 0; o->fuw && t->snapped >= 0 && m < o->keys; m++)
+                if (t->wrote[k] && (m == k || o->p->one_writer) &&
+                    o->versions[m][o->n_versions[m] - 1].step > t->snapped)
+                    return false;
+        }
+        for (unsigned k = 0; k < o->keys; k++)
+            if (t->wrote[k])
+                o->versions[k][o->n_versions[k]++] =
+                    (version){x->txn, t->written[k], o->step};
+    }
+    t->ended = o->step;
+    return true;
+}
+
+static void undo(oracle *o, const instant *x)
+{
+    txn *t = &o->txns[x->txn];
+
+    if (x->kind == SNAP && x->is_txn)
+        t->snapped = -1;
+    if (x->kind != END)
+        return;
+    t->ended = -1;
+    for (unsigned k = 0; k < o->keys; k++)
+        if (o->n_versions[k] > 1 &&
+            o->versions[k][o->n_versions[k] - 1].txn == x->txn)
+            o->n_versions[k]--;
+}
+
+static bool search(oracle *o, uint64_t now, int left)
+{
+    uint64_t least = UINT64_MAX;
+
+    if (left == 0)
+        return certified(o);
+    if (++o->steps > MOST_STEPS)
+        return false;
+    for (int i = 0; i < o->n_instants; i++)
+        if (!o->instants[i].done && o->instants[i].hi < least)
+            least = o->instants[i].hi;
+    for (int i = 0; i < o->n_instants; i++) {
+        instant *x = &o->instants[i];
+        uint64_t at = x->lo > now ? x->lo : now;
+        bool fine;
+
+        if (x->done || at > least)
+            continue;
+        o->step++;
+        fine = x->kind == SNAP   ? run_snap(o, x)
+               : x->kind == LOCK ? run_lock(o, x)
+                                 : run_end(o, x);
+        if (fine) {
+            x->done = true;
+            if (search(o, at, left - 1))
+                return true;
+            x->done = false;
+            undo(o, x);
+        }
+        o->step--;
+    }
+    return false;
+}
+
+/* Outcomes from transaction t on. */
+static bool outcomes(oracle *o, int t)
+{
+    while (t < o->n_txns && !o->txns[t].unknown)
+        t++;
+    if (t == o->n_txns) {
+        int n = o->n_instants;
+        bool found;
+
+        for (int i = 0; i < o->n_txns; i++) {
+            const txn *x = &o->txns[i];
+
+            if (x->has_end)
+                (void)add_instant(o, END, i,
+                                  x->committed ? x->end_lo : x->last_ok,
+                                  x->end_hi);
+        }
+        found = search(o, 0, o->n_instants);
+        o->n_instants = n;
+        return found;
+    }
+    for (int committed = 0; committed < 2; committed++) {
+        o->txns[t].committed = committed;
+        if (outcomes(o, t + 1))
+            return true;
+    }
+    return false;
+}
+
+oracle_answer oracle_ask(const hf_profile *profile, const hf_event *events,
+                         size_t n, unsigned keys, const uint64_t *initial)
+{
+    static oracle o;
+
+    memset(&o, 0, sizeof(o));
+    o.p = profile;
+    o.keys = keys;
+    o.fuw = profile->first_updater_wins ||
+            profile->certifier == HF_WATCH_SC_PERCOLATOR;
+    for (unsigned k = 0; k < keys; k++) {
+        o.versions[k][0] = (version){-1, initial[k], -1};
+        o.n_versions[k] = 1;
+    }
+    take(&o, events, n);
+    if (o.impossible)
+        return ORACLE_IMPOSSIBLE;
+    for (int i = 0; i < o.n_instants; i++)
+        o.instants[i].done = false;
+    if (outcomes(&o, 0))
+        return ORACLE_POSSIBLE;
+    return o.steps > MOST_STEPS ? ORACLE_TOO_LONG : ORACLE_IMPOSSIBLE;
+}

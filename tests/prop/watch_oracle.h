@@ -1,0 +1,28 @@
+/* watch_oracle.h: is there any way to explain a tiny trace?
+ *
+ * A second definition of what watch judges, that shares nothing with it: all
+ * orders of the instants that the intervals allow are tried, and for each the
+ * mechanisms of the profile are executed: snapshots read, locks are taken and
+ * released, commits install.  Outcomes of unknown transactions are tried both
+ * ways.
+ */
+#ifndef WATCH_ORACLE_H
+#define WATCH_ORACLE_H
+
+#include "watch/watch.h"
+
+typedef enum oracle_answer {
+    ORACLE_POSSIBLE,
+    ORACLE_IMPOSSIBLE,
+    ORACLE_TOO_LONG
+} oracle_answer;
+
+#define ORACLE_TXNS 4
+#define ORACLE_KEYS 3
+
+/* Events as they are fed; initial values by key (0: no row).  A SCAN covers
+ * all keys. */
+oracle_answer oracle_ask(const hf_profile *profile, const hf_event *events,
+                         size_t n, unsigned keys, const uint64_t *initial);
+
+#endif

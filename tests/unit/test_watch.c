@@ -1,0 +1,412 @@
+/* test_watch.c: the engine of watch on small traces, one claim each.
+ *
+ * tests/data/watch holds real bugs (named b1, b2, ... as in the catalogue of
+ * bugs) with and without their fault, and traces that show one rule each.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+
+#include "watch_text.h"
+
+typedef struct outcome {
+    char text[8][128];
+    unsigned n;
+    uint64_t complaints[HF_COMPLAINT_COUNT];
+    hf_watch_stats stats;
+    bool stops;
+} outcome;
+
+static bool keep(void *user, const hf_violation *v)
+{
+    outcome *o = user;
+
+    if (o->n < 8)
+        (void)snprintf(o->text[o->n], sizeof(o->text[0]), "%s %s T%lld T%lld",
+                       hf_watch_mechanism_name(v->mechanism),
+                       hf_watch_rule_name(v->rule), (long long)v->txn,
+                       (long long)v->other);
+    assert_true(v->n_parts > 0);
+    assert_int_equal(v->number, o->n + 1);
+    o->n++;
+    return !o->stops;
+}
+
+static void count(void *user, hf_watch_complaint c, const hf_event *e)
+{
+    outcome *o = user;
+
+    (void)e;
+    o->complaints[c]++;
+}
+
+static void watch(const char *text, outcome *o, unsigned threads)
+{
+    watch_text t;
+    const hf_profile *p;
+    hf_watch *w;
+
+    text_parse(&t, text);
+    p = hf_profile_find(hf_str_of(t.profile), NULL);
+    assert_non_null(p);
+    w = hf_watch_new(&(hf_watch_options){.profile = p,
+                                         .clock_error = t.clock_error,
+                                         .threads = threads,
+                                         .violation = keep,
+                                         .complaint = count,
+                                         .user = o});
+    text_announce(&t, w);
+    (void)hf_watch_feed(w, t.events.at, t.events.n);
+    (void)hf_watch_finish(w);
+    hf_watch_stats_get(w, &o->stats);
+    hf_watch_free(w);
+    hf_vec_release(&t.events);
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = hf_alloc_zero(1, 1 << 16);
+
+    assert_non_null(f);
+    assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
+    (void)fclose(f);
+    return text;
+}
+
+/* ---- fixtures ------------------------------------------------------------ */
+
+static void check_fixture(const char *name)
+{
+    char path[512];
+    char *text;
+    watch_text t;
+    outcome o = {0};
+
+    (void)snprintf(path, sizeof(path), "%s/tests/data/watch/%s", HF_TEST_ROOT,
+                   name);
+    text = read_file(path);
+    text_parse(&t, text);
+    hf_vec_release(&t.events);
+    watch(text, &o, 1);
+    hf_free(text);
+    if (strcmp(t.expect, "none") == 0) {
+        if (o.n != 0)
+            fail_msg("%s: %s", name, o.text[0]);
+        return;
+    }
+    if (o.n == 0 || strncmp(o.text[0], t.expect, strlen(t.expect)) != 0)
+        fail_msg("%s: found \"%s\", not \"%s\"", name, o.text[0], t.expect);
+}
+
+static void fixtures_are_judged_as_they_say(void **state)
+{
+    char path[512];
+    DIR *d;
+    unsigned n = 0;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s/tests/data/watch", HF_TEST_ROOT);
+    d = opendir(path);
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+        if (!strstr(e->d_name, ".events"))
+            continue;
+        check_fixture(e->d_name);
+        n++;
+    }
+    (void)closedir(d);
+    assert_true(n >= 31);
+}
+
+/* ---- bad input ----------------------------------------------------------- */
+
+static void bad_events_are_counted_and_accuse_nobody(void **state)
+{
+    outcome o = {0};
+
+    (void)state;
+    watch("profile postgresql/read committed\n"
+          "key x 1\n"
+          "10 11 c1 T1 begin\n"
+          "12 13 c1 T1 write x 2\n"
+          "13 9 c1 T1 write x 3\n" /* ends before it begins */
+          "14 15 c1 T1 commit\n"
+          "20 21 c2 T7 read x 3\n" /* nobody began it */
+          "22 23 c2 T7 commit\n"
+          "24 25 c2 T7 write x 9\n" /* it has ended */
+          "30 31 c3 T3 begin\n"
+          "32 33 c3 T3 read x 9\n"
+          "34 35 c3 T4 begin\n" /* while T3 runs */
+          "36 37 c3 T4 read x 2\n"
+          "38 39 c3 T4 commit\n",
+          &o, 1);
+    assert_int_equal(o.n, 0);
+    assert_int_equal(o.complaints[HF_COMPLAINT_NEGATIVE], 1);
+    assert_int_equal(o.complaints[HF_COMPLAINT_NO_BEGIN], 1);
+    assert_int_equal(o.complaints[HF_COMPLAINT_ENDED], 1);
+    assert_true(o.complaints[HF_COMPLAINT_NOT_ENDED] >= 1);
+    assert_true(o.stats.unjudged[HF_UNJUDGED_SPOILED] >= 1);
+    assert_true(o.stats.clock_jump > 0);
+}
+
+static void a_clock_that_jumps_back_widens_what_follows(void **state)
+{
+    /* c1's clock goes back by 90 between T1 and T2: T2's commit may be as
+     * late as 90 after what is written, so nobody has to see it yet. */
+    watch_text t;
+    outcome o = {0};
+    hf_watch *w;
+
+    (void)state;
+    text_parse(&t, "key x 1\n");
+    hf_vec_push(&t.events,
+                (hf_event){.before = 100, .after = 101, .txn = 1, .client = 1});
+    hf_vec_push(&t.events, (hf_event){.before = 102,
+                                      .after = 200,
+                                      .txn = 1,
+                                      .client = 1,
+                                      .kind = HF_EVENT_COMMIT});
+    hf_vec_push(&t.events,
+                (hf_event){.before = 110, .after = 111, .txn = 2, .client = 1});
+    hf_vec_push(&t.events,
+                (hf_event){.before = 220, .after = 221, .txn = 3, .client = 1});
+    hf_vec_push(&t.events, (hf_event){.before = 222,
+                                      .after = 223,
+                                      .txn = 3,
+                                      .client = 1,
+                                      .value = 2,
+                                      .kind = HF_EVENT_WRITE});
+    hf_vec_push(&t.events, (hf_event){.before = 224,
+                                      .after = 225,
+                                      .txn = 3,
+                                      .client = 1,
+                                      .kind = HF_EVENT_COMMIT});
+    hf_vec_push(&t.events,
+                (hf_event){.before = 230, .after = 231, .txn = 4, .client = 2});
+    hf_vec_push(&t.events, (hf_event){.before = 232,
+                                      .after = 233,
+                                      .txn = 4,
+                                      .client = 2,
+                                      .value = 1,
+                                      .kind = HF_EVENT_READ});
+    w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("postgresql/rc"), NULL),
+        .violation = keep,
+        .complaint = count,
+        .user = &o});
+    text_announce(&t, w);
+    (void)hf_watch_feed(w, t.events.at, t.events.n);
+    (void)hf_watch_finish(w);
+    hf_watch_stats_get(w, &o.stats);
+    hf_watch_free(w);
+    hf_vec_release(&t.events);
+    assert_int_equal(o.n, 0);
+    assert_int_equal(o.complaints[HF_COMPLAINT_OUT_OF_ORDER], 1);
+    assert_int_equal(o.stats.clock_jump, 90);
+}
+
+static void events_that_are_none_are_left_out(void **state)
+{
+    outcome o = {0};
+    hf_watch *w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("postgresql"), NULL),
+        .violation = keep,
+        .complaint = count,
+        .user = &o});
+    hf_event bad[] = {
+        {.before = 1, .after = 2, .kind = 99},
+        {.before = 1, .after = 2, .kind = HF_EVENT_BEGIN, .client = UINT32_MAX},
+        {.before = 1, .after = 2, .kind = HF_EVENT_BEGIN, .txn = UINT64_MAX},
+        {.before = 1, .after = 2, .kind = HF_EVENT_READ, .key = UINT32_MAX},
+    };
+
+    (void)state;
+    (void)hf_watch_feed(w, bad, 4);
+    (void)hf_watch_finish(w);
+    hf_watch_free(w);
+    assert_int_equal(o.complaints[HF_COMPLAINT_BAD_EVENT], 4);
+    assert_int_equal(o.n, 0);
+}
+
+/* ---- delivery ------------------------------------------------------------ */
+
+#define STALE                                                                  \
+    "profile postgresql/read committed\n"                                      \
+    "key x 1\n"                                                                \
+    "10 11 c1 T1 begin\n"                                                      \
+    "12 13 c1 T1 write x 2\n"                                                  \
+    "14 15 c1 T1 commit\n"                                                     \
+    "20 21 c2 T2 begin\n"                                                      \
+    "22 23 c2 T2 read x 1\n"                                                   \
+    "24 25 c2 T2 read x 1\n"                                                   \
+    "26 27 c2 T2 commit\n"
+
+static void the_first_violation_can_be_the_last(void **state)
+{
+    outcome all = {0}, one = {.stops = true};
+
+    (void)state;
+    watch(STALE, &all, 1);
+    watch(STALE, &one, 1);
+    assert_int_equal(all.n, 2);
+    assert_int_equal(one.n, 1);
+}
+
+static void advance_tells_at_once(void **state)
+{
+    watch_text t;
+    outcome o = {0};
+    hf_watch *w;
+
+    (void)state;
+    text_parse(&t, STALE);
+    w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("postgresql/rc"), NULL),
+        .violation = keep,
+        .user = &o});
+    text_announce(&t, w);
+    (void)hf_watch_feed(w, t.events.at, 5);
+    (void)hf_watch_advance(w, 23);
+    assert_int_equal(o.n, 0); /* a commit at 23 could still come */
+    (void)hf_watch_advance(w, 24);
+    assert_int_equal(o.n, 1);
+    hf_watch_free(w);
+    hf_vec_release(&t.events);
+}
+
+static void a_lost_client_may_have_committed(void **state)
+{
+    watch_text t;
+    outcome o = {0};
+    hf_watch *w;
+
+    (void)state;
+    text_parse(&t, "key x 1\n"
+                   "10 11 c1 T1 begin\n"
+                   "12 13 c1 T1 write x 2\n"
+                   "20 21 c2 T2 begin\n"
+                   "22 23 c2 T2 read x 2\n"
+                   "26 27 c2 T2 commit\n");
+    w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("postgresql/rc"), NULL),
+        .violation = keep,
+        .user = &o});
+    text_announce(&t, w);
+    (void)hf_watch_feed(w, t.events.at, 2);
+    hf_watch_lost(w, 1);
+    (void)hf_watch_feed(w, t.events.at + 2, t.events.n - 2);
+    (void)hf_watch_finish(w);
+    hf_watch_free(w);
+    hf_vec_release(&t.events);
+    assert_int_equal(o.n, 0);
+}
+
+/* ---- profiles ------------------------------------------------------------ */
+
+static void every_profile_is_found_by_its_name(void **state)
+{
+    char name[128];
+    const char *hint;
+
+    (void)state;
+    assert_true(hf_profile_count() > 50);
+    for (size_t i = 0; i < hf_profile_count(); i++) {
+        const hf_profile *p = hf_profile_at(i);
+
+        (void)snprintf(name, sizeof(name), "%s/%s", p->database, p->level);
+        assert_ptr_equal(hf_profile_find(hf_str_of(name), NULL), p);
+        assert_non_null(hf_profile_find(hf_str_of(p->database), NULL));
+        assert_non_null(p->where);
+        assert_non_null(p->note);
+        assert_true(strlen(p->where) > 0);
+    }
+    assert_string_equal(hf_profile_find(HF_STR("postgres/ser"), NULL)->level,
+                        "serializable");
+    assert_null(hf_profile_find(HF_STR("postgrseql"), &hint));
+    assert_string_equal(hint, "postgresql");
+    assert_null(hf_profile_find(HF_STR("postgresql/serialisable"), &hint));
+    assert_string_equal(hint, "serializable");
+}
+
+static void a_profile_can_be_written_by_anybody(void **state)
+{
+    static const char text[] = "# mine\n"
+                               "[mydb/strict]\n"
+                               "read = transaction\n"
+                               "snapshot = begin\n"
+                               "locks = ranges\n"
+                               "first-updater-wins = yes\n"
+                               "certifier = cycle\n"
+                               "slack = 5ms\n"
+                               "default = yes\n"
+                               "where = https://example.org\n"
+                               "[mydb/loose]\n";
+    hf_profiles *rows = NULL;
+    const hf_profile *p;
+    char words[64];
+    hf_error err;
+
+    (void)state;
+    assert_int_equal(hf_profiles_parse(hf_str_of(text), &rows, &err), HF_OK);
+    assert_int_equal(hf_profiles_count(rows), 2);
+    p = hf_profiles_find(rows, HF_STR("mydb"));
+    assert_non_null(p);
+    assert_string_equal(p->level, "strict");
+    assert_int_equal(p->slack, 5000000);
+    assert_string_equal(hf_profile_mechanisms(p, words, sizeof(words)),
+                        "ME(ranges) CR-t FUW SC(cycle)");
+    assert_non_null(hf_profiles_find(rows, HF_STR("mydb/loose")));
+    assert_null(hf_profiles_find(rows, HF_STR("other")));
+    hf_profiles_free(rows);
+}
+
+static void a_bad_profile_is_refused_by_its_line(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t line;
+    } cases[] = {
+        {"", UINT64_MAX}, /* of no line */
+        {"read = row\n", 1},
+        {"[a/b]\nread = rows\n", 2},
+        {"[a/b]\nsnapshot\n", 2},
+        {"[a]\n", 1},
+        {"[a/b\n", 1},
+        {"[a/b]\nslack = 5 parsecs\n", 2},
+        {"[a/b]\nslack = 99999999999999999999s\n", 2},
+        {"[a/b]\ncolour = red\n", 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hf_profiles *rows = NULL;
+        hf_error err = {0};
+
+        assert_int_not_equal(
+            hf_profiles_parse(hf_str_of(cases[i].text), &rows, &err), HF_OK);
+        assert_null(rows);
+        assert_int_equal(err.line, cases[i].line);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixtures_are_judged_as_they_say),
+        cmocka_unit_test(bad_events_are_counted_and_accuse_nobody),
+        cmocka_unit_test(a_clock_that_jumps_back_widens_what_follows),
+        cmocka_unit_test(events_that_are_none_are_left_out),
+        cmocka_unit_test(the_first_violation_can_be_the_last),
+        cmocka_unit_test(advance_tells_at_once),
+        cmocka_unit_test(a_lost_client_may_have_committed),
+        cmocka_unit_test(every_profile_is_found_by_its_name),
+        cmocka_unit_test(a_profile_can_be_written_by_anybody),
+        cmocka_unit_test(a_bad_profile_is_refused_by_its_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
