@@ -37,7 +37,7 @@ void hf_control_report_release(hf_control_report *r)
 {
     hf_history_free(r->history);
     hf_tape_free(r->tape);
-    hf_play_free(r->play);
+    hf_vec_release(&r->broken);
     hf_vec_release(&r->divergences);
     hf_arena_release(&r->arena);
     *r = (hf_control_report){0};
@@ -157,14 +157,14 @@ static hf_outcome run_steps(hf_controller *c, hf_client *client,
     hf_outcome outcome;
 
     if (hf_client_begin(client, HF_DB_DEFAULT, w->types[d->type].read_only))
-        w->types[d->type].run(c->report->play, client, d);
+        w->types[d->type].run(c->play, client, d);
     if (client->state == HF_CLIENT_LIVE &&
         !hf_legal_may_commit(c->legal, c->written.at, c->written.n))
         client->state = HF_CLIENT_REFUSED; /* as a database would */
     c->running = false;
     outcome = hf_client_end(client);
     if (outcome == HF_COMMITTED && w->done)
-        w->done(c->report->play, client, d, true);
+        w->done(c->play, client, d, true);
     return outcome;
 }
 
@@ -237,7 +237,7 @@ static hf_status observe(hf_controller *c, hf_error *err)
         hf_client *client = &c->clients[turn];
         hf_taped *taped = &tape->at[(size_t)turn * most + done[turn]];
 
-        hf_play_draw(c->report->play, client, &taped->drawn);
+        hf_play_draw(c->play, client, &taped->drawn);
         taped->rng = client->rng;
         taped->fresh = client->fresh;
         taped->counter = client->counter;
@@ -314,7 +314,7 @@ static hf_status make_play(const hf_control_options *o, hf_play **ret,
 static hf_status set_up(hf_controller *c, hf_error *err)
 {
     hf_run_options run = {.db = c->db,
-                          .play = c->report->play,
+                          .play = c->play,
                           .clients = c->o->clients,
                           .seed = c->o->seed};
     hf_runner r = {.o = &run, .epoch = hf_clock_ns()};
@@ -358,9 +358,20 @@ static void check_invariants(hf_controller *c)
     if (!c->o->workload->check)
         return;
     if (hf_client_begin(client, HF_DB_DEFAULT, true))
-        hf_play_check(c->report->play, client);
+        hf_play_check(c->play, client);
     (void)hf_client_end(client);
     c->report->checked = client->state == HF_CLIENT_LIVE;
+    c->report->n_broken = hf_play_breaches(c->play);
+    for (unsigned i = 0; i < c->report->n_broken; i++) {
+        const hf_breach *b = hf_play_breach_at(c->play, i);
+
+        if (!b)
+            break;
+        hf_vec_push(&c->report->broken,
+                    (hf_broken_invariant){
+                        b->name, hf_arena_text(&c->report->arena, b->text,
+                                               strlen(b->text))});
+    }
 }
 
 static void release(hf_controller *c)
@@ -372,6 +383,7 @@ static void release(hf_controller *c)
     hf_free(c->clients);
     hf_legal_free(c->legal);
     hf_db_close(c->db);
+    hf_play_free(c->play);
     hf_vec_release(&c->txns);
     hf_vec_release(&c->events);
     hf_vec_release(&c->told);
@@ -387,7 +399,7 @@ static void release(hf_controller *c)
 
 static hf_status run(hf_controller *c, hf_error *err)
 {
-    hf_status st = make_play(c->o, &c->report->play, err);
+    hf_status st = make_play(c->o, &c->play, err);
 
     c->calls = hf_controller_calls;
     c->calls.user = c;

@@ -28,7 +28,8 @@
 
 #include "run/legal.h"
 #include "run/plan.h"
-#include "workload/play.h"
+
+typedef struct hf_workload hf_workload; /* workload/workload.h */
 
 /* What a client's transactions are about to do. */
 typedef struct hf_tape hf_tape;
@@ -69,12 +70,18 @@ typedef struct hf_divergence {
     hf_str key;     /* in the report's arena; empty for abort and commit */
 } hf_divergence;
 
+/* An invariant of the application that does not hold at the end. */
+typedef struct hf_broken_invariant {
+    const char *name, *text; /* in the report's arena */
+} hf_broken_invariant;
+
 typedef struct hf_control_report {
     hf_arena arena;
-    hf_history *history; /* owned */
-    hf_tape *tape;       /* owned; of an observed execution */
-    hf_play *play;       /* owned; has the breaches */
-    bool checked;        /* the invariants were looked at */
+    hf_history *history;                /* owned */
+    hf_tape *tape;                      /* owned; of an observed execution */
+    bool checked;                       /* the invariants were looked at */
+    HF_VEC(hf_broken_invariant) broken; /* the first ones */
+    uint64_t n_broken;                  /* all */
     uint64_t reads, writes;
     uint32_t committed, read_only, aborted;
     HF_VEC(hf_divergence) divergences;

@@ -6,6 +6,7 @@
 #include "db/control.h"
 #include "run/client_impl.h"
 #include "run/control.h"
+#include "workload/play.h"
 
 typedef enum hf_event_kind {
     HF_EVENT_READ,
@@ -50,6 +51,7 @@ struct hf_tape {
 typedef struct hf_controller {
     const hf_control_options *o;
     hf_control_report *report;
+    hf_play *play;
     hf_db *db;
     hf_store *store;
     hf_legal *legal;
