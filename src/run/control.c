@@ -45,7 +45,7 @@ void hf_control_report_release(hf_control_report *r)
 
 /* ---- steps --------------------------------------------------------------- */
 
-static bool is_current(const hf_step *s)
+bool hf_step_locks(const hf_step *s)
 {
     return s->kind == HF_STEP_UPDATE || s->kind == HF_STEP_DELETE ||
            s->kind == HF_STEP_UPSERT || strstr(s->sql, "FOR UPDATE") ||
@@ -58,7 +58,7 @@ static void before_step(void *user, const hf_step *step)
 
     c->step = step;
     if (c->running)
-        hf_legal_statement(c->legal, is_current(step));
+        hf_legal_statement(c->legal, hf_step_locks(step));
     if (c->running)
         hf_vec_push(&c->events, (hf_event){.kind = HF_EVENT_SQL,
                                            .at = (uint32_t)c->told.n});

@@ -183,7 +183,10 @@ static uint32_t choose(void *user, uint32_t key, bool check)
     v = c->o->plan ? choose_planned(c, key) : hf_store_newest(c->store, key);
     hf_legal_read(c->legal, key, place_of(c, v));
     hf_vec_push(&c->events,
-                (hf_event){.kind = HF_EVENT_READ, .key = key, .version = v});
+                (hf_event){.kind = HF_EVENT_READ,
+                           .key = key,
+                           .version = v,
+                           .locks = c->step && hf_step_locks(c->step)});
     return v;
 }
 

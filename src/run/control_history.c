@@ -115,11 +115,13 @@ static hf_value_id value_of(maker *m, hf_key_id id, uint32_t version)
         m->b, id, hf_store_is_deletion(c->store, version) ? -label : label);
 }
 
-static void put_read(maker *m, hf_txn_id t, uint32_t key, uint32_t version)
+static void put_read(maker *m, hf_txn_id t, uint32_t key, uint32_t version,
+                     bool locks)
 {
     hf_key_id id = key_id(m, key);
 
-    (void)hf_builder_op(m->b, t, HF_OP_READ, id, value_of(m, id, version));
+    (void)hf_builder_op(m->b, t, HF_OP_READ | (locks ? HF_OP_FOR_UPDATE : 0),
+                        id, value_of(m, id, version));
     m->c->report->reads++;
 }
 
@@ -248,17 +250,19 @@ static uint32_t put_scan(maker *m, hf_txn_id id, const hf_told_txn *t,
     const hf_controller *c = m->c;
     const hf_event *e = &c->events.at[at];
     uint32_t i = at + 1;
+    bool locks = false;
 
     m->group.n = m->from.n = 0;
     for (; c->events.at[i].kind != HF_EVENT_SCAN_END; i++) {
         hf_vec_push(&m->group, c->events.at[i].key);
         hf_vec_push(&m->from, c->events.at[i].version);
+        locks = c->events.at[i].locks;
     }
     if (t->outcome == HF_COMMITTED)
         complete_scan(m, t, e, at);
     sort_group(m);
     for (size_t k = 0; k < m->group.n; k++)
-        put_read(m, id, m->group.at[k], m->from.at[k]);
+        put_read(m, id, m->group.at[k], m->from.at[k], locks);
     return i + 1;
 }
 
@@ -282,7 +286,7 @@ static void put_txn(maker *m, const hf_told_txn *t)
             continue;
         }
         if (e->kind == HF_EVENT_READ)
-            put_read(m, id, e->key, e->version);
+            put_read(m, id, e->key, e->version, e->locks);
         else if (e->kind == HF_EVENT_SQL)
             put_sql(m, id, &c->told.at[e->at]);
         else

@@ -22,6 +22,7 @@ typedef struct hf_event {
     uint32_t key;     /* of the store */
     uint32_t version; /* read: of the store, HF_NONE: the initial one */
     uint32_t at;      /* of statements, of scans */
+    bool locks;       /* read: by a statement that changes or locks it */
 } hf_event;
 
 typedef struct hf_told_statement {
@@ -87,6 +88,9 @@ static inline uint64_t hf_controller_hash(hf_str s)
         h = (h ^ (uint8_t)s.ptr[i]) * 0x100000001b3u;
     return hf_mix64(h);
 }
+
+/* control.c: a statement that reads what it changes or locks. */
+bool hf_step_locks(const hf_step *s);
 
 /* control_choose.c */
 extern const hf_db_control hf_controller_calls; /* without its user */

@@ -292,6 +292,9 @@ void hf_legal_read(hf_legal *l, uint32_t key, uint32_t writer)
 {
     if (has_prefix(l->rule) && !reads_current(l))
         bounds_of(l, key, writer, &l->low, &l->high);
+    else if (l->rule == HF_LEGAL_STATEMENT && writer != HF_NONE &&
+             writer + 1 > l->low)
+        l->low = writer + 1; /* the next statement begins after it */
     if (writer != HF_NONE && !has(&l->sees, writer))
         add_seen(l, &l->sees, writer);
     hf_vec_push(&l->reads, (seen_read){key, writer});
