@@ -6,8 +6,8 @@
  */
 #include "run/control.h"
 
-static const char *const smallbank_sets[] = {"accounts=5", "least=250000",
-                                             "most=250000"};
+static const char *const smallbank_sets[] = {"accounts=5", "least=2500",
+                                             "most=2500"};
 static const char *const smallbank_mixes[] = {
     "amalgamate=30",      "balance=30",         "send-payment=40",
     "deposit-checking=0", "transact-savings=0", "write-check=0"};
