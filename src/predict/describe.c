@@ -22,48 +22,68 @@ static uint32_t *changed_segments(const hf_events *e, const hf_chosen *x)
     return n;
 }
 
-/* The boundary of a session.  Operations after the last segment that are no
- * events belong to it if nothing in it has changed. */
+/* Everything up to an operation. */
+static void stop_at(const hf_events *e, hf_predicted_session *p, hf_op_id op)
+{
+    p->txn = hf_op_txn(e->h, op);
+    p->last = op;
+    p->cut = op + 1 < e->h->op_first[p->txn + 1];
+}
+
+/* Where the session stops: behind its last segment there may be operations
+ * that are no events, and the kind of boundary says how many belong to it. */
+static void put_stop(const hf_events *e, hf_predicted_session *p,
+                     const hf_event_segment *last, bool has_changed_end,
+                     hf_boundary kind)
+{
+    hf_txn_id t = e->txn_of[last->txn];
+
+    if (kind == HF_BOUNDARY_STRICT || has_changed_end)
+        stop_at(e, p, has_changed_end ? last->last : last->read);
+    else if (last->flags & HF_CUT_RELAXED)
+        stop_at(e, p, e->h->op_first[t + 1] - 1);
+    else
+        stop_at(e, p, last->last);
+}
+
 static hf_predicted_session boundary(const hf_events *e, const hf_chosen *x,
                                      uint32_t s, const uint32_t *changed,
-                                     bool whole_txns)
+                                     hf_boundary kind)
 {
     const hf_event_session *row = &e->sessions.at[s];
-    uint32_t at = row->segment + x->cut[s] - 1, t;
+    uint32_t at = row->segment + x->cut[s] - 1;
     hf_predicted_session p = {
         .session = row->session, .txn = HF_NONE, .last = HF_NONE};
-    bool ends = x->cut[s] == row->n_segments, in_end;
+    bool changed_end = x->cut[s] > 0 && changed[at] > 0;
+    hf_txn_id end;
 
-    if (row->n_txns == 0 || (x->cut[s] == 0 && !ends)) {
-        p.ends = row->n_txns == 0;
+    if (row->n_txns == 0) {
+        p.ends = true;
         return p;
     }
-    t = ends ? e->session_txns[row->first_txn + row->n_txns - 1]
-             : e->segments.at[at].txn;
-    in_end = x->cut[s] > 0 && changed[at] > 0 && !whole_txns;
-    if (ends && in_end)
-        t = e->segments.at[at].txn;
-    p.txn = e->txn_of[t];
-    p.last = e->h->op_first[p.txn + 1] - 1;
-    if (in_end || (!ends && !(e->segments.at[at].flags & HF_CUT_RELAXED)))
-        p.last = e->segments.at[at].last;
-    p.cut = p.last + 1 < e->h->op_first[p.txn + 1];
-    p.ends = ends && !p.cut &&
-             t == e->session_txns[row->first_txn + row->n_txns - 1];
     for (uint32_t i = row->segment; i < row->segment + x->cut[s]; i++)
         p.changed += changed[i];
+    end = e->txn_of[e->session_txns[row->first_txn + row->n_txns - 1]];
+    if (x->cut[s] == row->n_segments && p.changed == 0)
+        stop_at(e, &p, e->h->op_first[end + 1] - 1);
+    else if (x->cut[s] > 0)
+        put_stop(e, &p, &e->segments.at[at],
+                 changed_end && kind != HF_BOUNDARY_RELAXED, kind);
+    else if (kind == HF_BOUNDARY_STRICT)
+        stop_at(e, &p, row->read);
+    p.ends = p.txn == end && !p.cut;
     return p;
 }
 
-static bool is_sure(const hf_events *e, const hf_chosen *x,
-                    const uint32_t *changed)
+/* Nothing follows a changed read in its session. */
+static bool is_sure(const hf_events *e, const hf_prediction *p)
 {
-    for (size_t s = 0; s < e->sessions.n; s++) {
-        const hf_event_session *row = &e->sessions.at[s];
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const hf_predicted_read *r = &p->reads[i];
 
-        for (uint32_t i = 0; i + 1 < x->cut[s]; i++)
-            if (changed[row->segment + i] > 0)
-                return false;
+        if (r->changed &&
+            p->sessions[e->session_of[e->number[r->txn]]].last != r->op)
+            return false;
     }
     return true;
 }
@@ -128,17 +148,17 @@ static void put_order(hf_prediction *p, const hf_events *e,
 
 void hf_prediction_fill(hf_prediction *p, const hf_events *e,
                         const hf_chosen *x, const uint32_t *place,
-                        bool whole_txns)
+                        hf_boundary kind)
 {
     uint32_t *changed = changed_segments(e, x);
 
-    p->is_sure = is_sure(e, x, changed);
     p->sessions = HF_NEW_ARRAY(hf_predicted_session, e->sessions.n + 1);
     p->n_sessions = (uint32_t)e->sessions.n;
     for (uint32_t s = 0; s < e->sessions.n; s++)
-        p->sessions[s] = boundary(e, x, s, changed, whole_txns && !p->is_sure);
+        p->sessions[s] = boundary(e, x, s, changed, kind);
     put_reads(p, e, x);
     put_order(p, e, place);
+    p->is_sure = is_sure(e, p);
     hf_free(changed);
 }
 

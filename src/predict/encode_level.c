@@ -150,7 +150,13 @@ static uint32_t learns(const hf_encoding *c, uint32_t i)
         return c->view_next[view];
     if (!is_outside(c, r))
         return view;
-    return c->rules->view == HF_VIEW_STATEMENT ? c->view_next[view] : HF_NONE;
+    if (c->rules->view == HF_VIEW_STATEMENT)
+        return c->view_next[view];
+    /* the snapshot is taken by the first plain read */
+    return c->e->plain_at[r->txn] != HF_NONE &&
+                   c->e->plain_at[r->txn] > r->statement
+               ? view
+               : HF_NONE;
 }
 
 /* Statements: everything before a source is visible too; views of

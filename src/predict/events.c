@@ -101,14 +101,6 @@ static void add_source(chooser *c, const hf_raw_read *raw, hf_event_read *r,
     r->n_sources++;
 }
 
-static bool has_choice(const hf_events *e, const hf_event_read *r)
-{
-    for (uint32_t i = 0; i < r->n_sources; i++)
-        if (!e->sources.at[r->source + i].as_before)
-            return true;
-    return false;
-}
-
 /* Reads of one state by one transaction: HF_NONE if it stands alone. */
 static uint64_t share_name(const chooser *c, const hf_raw_read *raw)
 {
@@ -158,7 +150,7 @@ static uint32_t choose(chooser *c, const hf_raw_read *raw)
         if (w != raw->txn && !hf_events_so(e, raw->txn, w))
             add_source(c, raw, &r, w);
     }
-    if (!has_choice(e, &r)) {
+    if (r.n_sources == 1) {
         e->sources.n = r.source;
         return HF_NONE;
     }
@@ -206,10 +198,25 @@ static unsigned *boundary(cutter *c)
                               : &c->e->segments.at[c->e->segments.n - 1].flags;
 }
 
+/* A read without a choice: the boundary before it is as good as after it. */
+static void allow_strict(cutter *c, hf_op_id op)
+{
+    unsigned *flags = boundary(c);
+
+    if (*flags & HF_CUT_STRICT)
+        return;
+    *flags |= HF_CUT_STRICT;
+    if (c->session->n_segments == 0)
+        c->session->read = op;
+    else
+        c->e->segments.at[c->e->segments.n - 1].read = op;
+}
+
 static void close_segment(cutter *c, uint32_t t, hf_op_id op, unsigned flags)
 {
-    hf_vec_push(&c->e->segments,
-                (hf_event_segment){.txn = t, .last = op, .flags = flags});
+    hf_vec_push(
+        &c->e->segments,
+        (hf_event_segment){.txn = t, .last = op, .read = op, .flags = flags});
     c->session->n_segments++;
     c->has_write = false;
 }
@@ -258,7 +265,7 @@ static void cut_txn(cutter *c, uint32_t t)
         if (choice || c->has_write)
             close_segment(c, t, op, HF_CUT_STRICT);
         else
-            *boundary(c) |= HF_CUT_STRICT;
+            allow_strict(c, op);
     }
     if (c->has_write)
         close_segment(c, t, last - 1, 0);

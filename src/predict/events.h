@@ -28,6 +28,7 @@
 typedef struct hf_event_segment {
     uint32_t txn;
     hf_op_id last;  /* the operation that ends it */
+    hf_op_id read;  /* of HF_CUT_STRICT: the read that may be the last event */
     unsigned flags; /* HF_CUT_*: of the boundary after it */
 } hf_event_segment;
 
@@ -36,6 +37,7 @@ typedef struct hf_event_session {
     uint32_t segment, n_segments; /* in segments */
     uint32_t first_txn, n_txns;   /* in session_txns */
     unsigned flags;               /* HF_CUT_*: of the boundary before all */
+    hf_op_id read;                /* of HF_CUT_STRICT */
 } hf_event_session;
 
 /* The last write of a key in a transaction. */

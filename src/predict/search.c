@@ -156,8 +156,7 @@ static void keep(searcher *q)
     if (hf_encoding_allows(&q->c, &q->x) != HF_SAT_YES)
         return;
     hf_encoding_places(&q->c, q->place);
-    hf_prediction_fill(&p, q->e, &q->x, q->place,
-                       q->options->strategy == HF_PREDICT_APPROX_RELAXED);
+    hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);
     if (a == HF_SERIAL_CYCLE) {
         p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
         p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);

@@ -33,7 +33,7 @@ uint64_t hf_shape_site(hf_shapes *s, uint32_t read, uint32_t source);
 /* describe.c: an execution in the words of the history. */
 void hf_prediction_fill(hf_prediction *p, const hf_events *e,
                         const hf_chosen *x, const uint32_t *place,
-                        bool whole_txns);
+                        hf_boundary kind);
 void hf_prediction_release(hf_prediction *p);
 
 /* paper.c: the same by the paper's constraints; at most one prediction. */
