@@ -127,6 +127,8 @@ static bool left_no_row(const hf_history *h, hf_txn_id source, hf_key_id key)
 {
     bool gone = true, controlled;
 
+    if (!h->key_table || h->key_table[key] == HF_NONE)
+        return false; /* not a row */
     if (source == HF_NONE)
         return !h->key_initial || h->key_initial[key] == HF_NONE;
     controlled = hf_txn_purpose(h, source).len > 0;
@@ -155,6 +157,14 @@ static void add_lock(const hf_history *h, const hf_predicted_read *r,
                               .rewrites = writes(h, r->txn, r->key)});
 }
 
+static bool is_on_cycle(const hf_prediction *p, hf_key_id key)
+{
+    for (uint32_t e = 0; e < p->n_edges; e++)
+        if (p->edges[e].key == key)
+            return true;
+    return false;
+}
+
 static void find_locks(const hf_history *h, const hf_prediction *p, hf_fix *ret)
 {
     for (uint32_t e = 0; e < p->n_edges; e++)
@@ -165,8 +175,12 @@ static void find_locks(const hf_history *h, const hf_prediction *p, hf_fix *ret)
                 add_lock(h, &p->reads[i], ret);
                 break;
             }
-    for (uint32_t i = 0; i < p->n_reads && p->n_edges == 0; i++)
-        if (p->reads[i].changed)
+    if (ret->locks.n > 0)
+        return;
+    /* the order of two writers follows from somebody who reads the first */
+    for (uint32_t i = 0; i < p->n_reads; i++)
+        if (p->reads[i].changed &&
+            (p->n_edges == 0 || is_on_cycle(p, p->reads[i].key)))
             add_lock(h, &p->reads[i], ret);
 }
 

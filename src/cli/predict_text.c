@@ -346,10 +346,10 @@ static void put_lock(const teller *x, const hf_fix_lock *l)
     hf_out_text(x->out, "    or ");
     if (l->absent) {
         hf_txn_print(x->h, l->txn, x->out);
-        hf_out_text(x->out, " and the writer of ");
+        hf_out_text(x->out, " and who writes ");
         hf_key_print(x->h, l->key, x->out);
-        hf_out_text(x->out, " both update a row that is always there: the one "
-                            "read is absent and cannot be locked\n");
+        hf_out_text(x->out, " update one more row, that is always there: this "
+                            "one is absent and cannot be locked\n");
         return;
     }
     hf_txn_print(x->h, l->txn, x->out);
@@ -401,8 +401,11 @@ static void put_prediction(teller *x, uint32_t number)
     }
     hf_out_format(x->out, "%u %s, %s\n", p->n_changed,
                   hf_plural(p->n_changed, "read changes", "reads change"),
-                  p->is_sure ? "only an abort can make it diverge"
-                             : "what follows them is taken to be as observed");
+                  p->is_sure          ? "only an abort can make it diverge"
+                  : p->n_changed == 1 ? "what follows it is taken to be as "
+                                        "observed"
+                                      : "what follows them is taken to be as "
+                                        "observed");
     put_columns(x);
     put_cycle(x);
     put_validation(x);
