@@ -315,8 +315,7 @@ static hf_key_id key_of(const hf_serial *s, const hf_chosen *x,
         if (x->source[i] == HF_NONE || r->txn != s->pairs.at[d->pair].c)
             continue;
         from = &e->sources.at[r->source + x->source[i]];
-        /* a row outside of a result stands for its only version outside */
-        if (from->matches && from->txn != s->pairs.at[d->pair].b)
+        if (from->txn != s->pairs.at[d->pair].b)
             continue;
         w = a == HF_NONE ? NULL : hf_events_write(e, r->key, a);
         if (a == HF_NONE || (w && hf_chosen_has(e, x, a, w->segment)))
