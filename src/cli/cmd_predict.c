@@ -327,6 +327,22 @@ static int answer(hf_predicting *g, hf_error *err)
     return exit_of(g);
 }
 
+/* Before anything was predicted. */
+static int stop_early(hf_predicting *g)
+{
+    const char *reason = hf_cli_interrupted()
+                             ? "interrupted"
+                             : hf_budget_reason(&g->cli->budget);
+
+    if (g->set->json)
+        hf_predicting_json_unknown(g, reason, &g->cli->out);
+    else if (!g->set->quiet)
+        hf_out_format(&g->cli->out,
+                      "unknown whether a prediction exists at %s\n  %s\n",
+                      g->target->name, reason);
+    return HF_EXIT_UNKNOWN;
+}
+
 static int run_one(hf_predicting *g, const hf_format *format)
 {
     hf_error err;
@@ -337,8 +353,9 @@ static int run_one(hf_predicting *g, const hf_format *format)
     hf_arena_init(&arena);
     hf_cli_start(g->cli, &g->set->limits, NULL, NULL);
     st = do_all(g, format, &arena, &err);
-    status =
-        st == HF_OK ? answer(g, &err) : hf_cli_fail(g->cli, st, &err, NULL);
+    status = st == HF_OK          ? answer(g, &err)
+             : st == HF_ERR_LIMIT ? stop_early(g)
+                                  : hf_cli_fail(g->cli, st, &err, NULL);
     hf_cli_stop(g->cli);
     forget(g);
     hf_vec_release(&g->told);

@@ -248,7 +248,7 @@ static void put_about(const hf_predicting *g, hf_json *j)
 {
     if (g->app) {
         hf_json_key(j, "workload");
-        hf_json_text(j, g->name);
+        hf_json_text(j, g->set->workload);
         hf_json_key(j, "seed");
         hf_json_uint(j, g->app->options.seed);
     } else {
@@ -305,6 +305,27 @@ static void put_stats(const hf_predict_stats *s, hf_json *j)
     hf_json_key(j, "solve_seconds");
     hf_json_real(j, s->solve_seconds);
     hf_json_end(j);
+}
+
+void hf_predicting_json_unknown(const hf_predicting *g, const char *reason,
+                                hf_out *out)
+{
+    hf_json j;
+
+    hf_json_begin(&j, "predict", out);
+    put_about(g, &j);
+    hf_json_key(&j, "answer");
+    hf_json_text(&j, "unknown");
+    hf_json_key(&j, "predictions");
+    hf_json_uint(&j, 0);
+    hf_json_key(&j, "confirmed");
+    hf_json_null(&j);
+    hf_json_key(&j, "complete");
+    hf_json_bool(&j, false);
+    hf_json_key(&j, "statement");
+    hf_json_text(&j, reason);
+    hf_json_end(&j);
+    hf_out_char(out, '\n');
 }
 
 void hf_predicting_json(const hf_predicting *g, hf_out *out)

@@ -78,6 +78,9 @@ hf_str hf_statement_text(const hf_history *h, hf_op_id sql);
 void hf_predicting_print(const hf_predicting *g, bool color, hf_out *out);
 /* predict_json.c: a line for each prediction, then one for the execution. */
 void hf_predicting_json(const hf_predicting *g, hf_out *out);
+/* A limit was reached before there was anything to tell. */
+void hf_predicting_json_unknown(const hf_predicting *g, const char *reason,
+                                hf_out *out);
 /* predict_files.c */
 HF_MUST_USE hf_status hf_predicting_save(const hf_predicting *g, hf_error *err);
 
