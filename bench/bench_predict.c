@@ -5,7 +5,7 @@
  *                             read committed, every strategy; each prediction
  *                             carried out; then an execution of 60
  *                             transactions
- *   bench_predict long        executions of 60 and of 200 transactions
+ *   bench_predict long [NAME] executions of 60 and of 201 transactions
  *   bench_predict ratio [S]   small workloads, S seeds (default 1), against
  *                             the paper's encoding solved by Z3
  *
@@ -252,7 +252,8 @@ static void long_one(const char *name, unsigned transactions,
                      hf_predict_target target, double goal)
 {
     const hf_paper_workload *p = hf_paper_workload_named(hf_str_of(name));
-    hf_predict_options o = {.target = target};
+    hf_budget budget = {.seconds = 2 * goal}; /* of wall-clock time */
+    hf_predict_options o = {.target = target, .budget = &budget};
     hf_predict_result *r = NULL;
     hf_application a;
     hf_validated v;
@@ -260,6 +261,7 @@ static void long_one(const char *name, unsigned transactions,
     double seconds;
 
     observe(p, transactions, 1, &a);
+    hf_budget_start(&budget);
     if (hf_predict(a.observed.history, &o, &r, &err) != HF_OK)
         die(&err);
     seconds = r->stats.encode_seconds + r->stats.solve_seconds;
@@ -283,7 +285,7 @@ static void long_one(const char *name, unsigned transactions,
     hf_control_report_release(&a.observed);
 }
 
-static void long_executions(bool all)
+static void long_executions(bool all, const char *only)
 {
     for (unsigned i = 0; hf_paper_workload_at(i); i++)
         for (unsigned t = 0; t < 2; t++) {
@@ -291,6 +293,8 @@ static void long_executions(bool all)
             hf_predict_target target =
                 t == 0 ? HF_PREDICT_CAUSAL : HF_PREDICT_READ_COMMITTED;
 
+            if (only && strcmp(only, name) != 0)
+                continue;
             long_one(name, 20, target, GOAL_60);
             if (all)
                 long_one(name, 67, target, GOAL_200);
@@ -366,12 +370,12 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
 
     if (strcmp(what, "long") == 0) {
-        long_executions(true);
+        long_executions(true, argc > 2 ? argv[2] : NULL);
     } else if (strcmp(what, "ratio") == 0) {
         ratio(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1);
     } else {
         tables();
-        long_executions(false);
+        long_executions(false, NULL);
     }
     return missed > 0;
 }
