@@ -48,8 +48,8 @@ void hf_control_report_release(hf_control_report *r)
 bool hf_step_locks(const hf_step *s)
 {
     return s->kind == HF_STEP_UPDATE || s->kind == HF_STEP_DELETE ||
-           s->kind == HF_STEP_UPSERT || strstr(s->sql, "FOR UPDATE") ||
-           strstr(s->sql, "FOR SHARE");
+           s->kind == HF_STEP_INSERT || s->kind == HF_STEP_UPSERT ||
+           strstr(s->sql, "FOR UPDATE") || strstr(s->sql, "FOR SHARE");
 }
 
 static void before_step(void *user, const hf_step *step)

@@ -14,11 +14,11 @@
  *
  * The history has a read for every row that a statement looked at: by key, or
  * by a scan each row of the table that could have been returned, absent ones
- * too.  Own writes are not read, an UPDATE that does not depend on the row
- * does not read it.  A version of a row is named after the transaction that
- * wrote it (its label; negative: it deleted the row; 0: loaded), so that every
- * read has one source.  The first operation of a transaction is a statement
- * that is a comment and names its kind.
+ * too; an INSERT reads that the row is absent.  Own writes are not read, an
+ * UPDATE that does not depend on the row does not read it.  A version of a row
+ * is named after the transaction that wrote it (its label; negative: it deleted
+ * the row; 0: loaded), so that every read has one source.  The first operation
+ * of a transaction is a statement that is a comment and names its kind.
  *
  * Complexity: each scan looks at all rows of its table; all else is linear in
  * the statements.  For executions of some thousand transactions at most.

@@ -158,12 +158,20 @@ static uint32_t choose_planned(hf_controller *c, uint32_t key)
     return newest_legal(c, key);
 }
 
-/* An INSERT looks whether the row is there; not a read of the history. */
-static uint32_t look(const hf_controller *c, uint32_t key)
+/* An INSERT looks whether the row is there: as planned, or else at what the
+ * transaction sees, or at the newest version where the database has to.  That
+ * it looks at another row than observed is no divergence of its own. */
+static uint32_t look(hf_controller *c, uint32_t key)
 {
+    const hf_plan_read *r;
+    uint32_t v;
+
     if (!c->o->plan || hf_legal_unique(c->o->rule) ||
         c->o->plan->txns.at[c->place].aborts)
         return hf_store_newest(c->store, key);
+    r = next_read(c, key);
+    if (r && find_planned(c, key, r, &v) == HF_DIVERGENCE_COUNT)
+        return v;
     return version_at(c, key, hf_legal_view(c->legal, key));
 }
 
@@ -174,13 +182,17 @@ static uint32_t choose(void *user, uint32_t key, bool check)
     hf_controller *c = user;
     uint32_t v;
 
-    if (!c->running)
+    if (!c->running || (!check && c->step && c->step->blind))
         return hf_store_newest(c->store, key);
     if (check)
-        return look(c, key);
-    if (c->step && c->step->blind)
-        return hf_store_newest(c->store, key);
-    v = c->o->plan ? choose_planned(c, key) : hf_store_newest(c->store, key);
+        v = look(c, key);
+    else if (c->o->plan)
+        v = choose_planned(c, key);
+    else
+        v = hf_store_newest(c->store, key);
+    /* only where a row that is not seen is refused: then it is no read */
+    if (check && !hf_legal_may_read(c->legal, key, place_of(c, v)))
+        return v;
     hf_legal_read(c->legal, key, place_of(c, v));
     hf_vec_push(&c->events,
                 (hf_event){.kind = HF_EVENT_READ,
