@@ -32,7 +32,9 @@ static void stop_at(const hf_events *e, hf_predicted_session *p, hf_op_id op)
 
 static void stop_after(const hf_events *e, hf_predicted_session *p, uint32_t t)
 {
-    stop_at(e, p, e->h->op_first[e->txn_of[t] + 1] - 1);
+    p->txn = e->txn_of[t];
+    p->last = e->h->op_first[p->txn + 1] - 1; /* before it, if it is empty */
+    p->cut = false;
 }
 
 /* Where the session stops: behind its last segment there may be operations
