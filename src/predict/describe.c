@@ -30,18 +30,23 @@ static void stop_at(const hf_events *e, hf_predicted_session *p, hf_op_id op)
     p->cut = op + 1 < e->h->op_first[p->txn + 1];
 }
 
+static void stop_after(const hf_events *e, hf_predicted_session *p, uint32_t t)
+{
+    p->txn = e->txn_of[t];
+    p->last = e->h->op_first[p->txn + 1] - 1; /* before it, if it is empty */
+    p->cut = false;
+}
+
 /* Where the session stops: behind its last segment there may be operations
  * that are no events, and the kind of boundary says how many belong to it. */
 static void put_stop(const hf_events *e, hf_predicted_session *p,
                      const hf_event_segment *last, bool has_changed_end,
                      hf_boundary kind)
 {
-    hf_txn_id t = e->txn_of[last->txn];
-
     if (kind == HF_BOUNDARY_STRICT || has_changed_end)
         stop_at(e, p, has_changed_end ? last->last : last->read);
     else if (last->flags & HF_CUT_RELAXED)
-        stop_at(e, p, e->h->op_first[t + 1] - 1);
+        stop_after(e, p, last->txn);
     else
         stop_at(e, p, last->last);
 }
@@ -55,7 +60,7 @@ static hf_predicted_session boundary(const hf_events *e, const hf_chosen *x,
     hf_predicted_session p = {
         .session = row->session, .txn = HF_NONE, .last = HF_NONE};
     bool changed_end = x->cut[s] > 0 && changed[at] > 0;
-    hf_txn_id end;
+    uint32_t end;
 
     if (row->n_txns == 0) {
         p.ends = true;
@@ -63,15 +68,17 @@ static hf_predicted_session boundary(const hf_events *e, const hf_chosen *x,
     }
     for (uint32_t i = row->segment; i < row->segment + x->cut[s]; i++)
         p.changed += changed[i];
-    end = e->txn_of[e->session_txns[row->first_txn + row->n_txns - 1]];
+    end = e->session_txns[row->first_txn + row->n_txns - 1];
     if (x->cut[s] == row->n_segments && p.changed == 0)
-        stop_at(e, &p, e->h->op_first[end + 1] - 1);
+        stop_after(e, &p, end);
     else if (x->cut[s] > 0)
         put_stop(e, &p, &e->segments.at[at],
                  changed_end && kind != HF_BOUNDARY_RELAXED, kind);
     else if (kind == HF_BOUNDARY_STRICT)
         stop_at(e, &p, row->read);
-    p.ends = p.txn == end && !p.cut;
+    else if (row->flags & HF_CUT_RELAXED) /* transactions without events */
+        stop_after(e, &p, e->before[e->segments.at[row->segment].txn]);
+    p.ends = p.txn == e->txn_of[end] && !p.cut;
     return p;
 }
 

@@ -18,7 +18,7 @@
 #include "base/error.h"
 
 /* More implications than this are added when they are needed. */
-#define MOST_IMPLICATIONS 4000000u
+#define MOST_IMPLICATIONS 30000000u
 
 static bool is_true(const hf_encoding *c, int lit)
 {

@@ -118,6 +118,7 @@ hf_status hf_predict(const hf_history *h, const hf_predict_options *options,
 {
     hf_predict_result *r = HF_NEW(hf_predict_result);
     uint64_t start = hf_clock_cpu_ns();
+    hf_target_rules rules = *hf_target_rules_of(options->target);
     hf_events e;
     const char *why;
     hf_status st;
@@ -128,7 +129,9 @@ hf_status hf_predict(const hf_history *h, const hf_predict_options *options,
         hf_free(r);
         return hf_fail(err, HF_ERR_UNSUPPORTED, "%s", why);
     }
-    st = hf_events_init(&e, h, hf_target_rules_of(options->target), err);
+    if (options->encoding == HF_PREDICT_PAPER)
+        rules.internal = false; /* each read is a choice of its own */
+    st = hf_events_init(&e, h, &rules, err);
     r->stats.transactions = e.n > 0 ? e.n - 1 : 0;
     r->stats.sessions = (uint32_t)e.sessions.n;
     r->stats.reads = e.n_reads;

@@ -10,6 +10,7 @@
  *   - every prediction, of all that are asked for, is allowed by the boundary
  *     rules, legal at the level and not serializable, by enumeration;
  *   - as a history, the engines of check say the same;
+ *   - on some, the paper's encoding solved by Z3 says the same;
  *   - one called feasible for sure has nothing after a changed read; its
  *     cycle is one.
  *
@@ -24,10 +25,12 @@
 #include "check/check.h"
 #include "predict_model.h"
 
+#define PAPER_EVERY 25 /* executions: the paper's encoding is asked as well */
+
 typedef struct run {
     long executions, predictions, sure, changed, unknown, checked;
     long found[HF_PREDICT_TARGET_COUNT][HF_PREDICT_STRATEGY_COUNT][2];
-    long failures;
+    long failures, paper, paper_unknown;
     uint64_t seed;
     const pm_history *m;
     hf_predict_target target;
@@ -236,6 +239,41 @@ static void ask(run *q, const hf_history *h, const pm_answers *a, bool has_rows)
     hf_predict_result_free(r);
 }
 
+/* The paper's own encoding says the same. */
+static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
+{
+    bool forced = q->strategy != HF_PREDICT_EXACT_STRICT;
+    pm_boundary b = boundary_of(q->strategy);
+    bool exists = forced ? a->forced[b][q->target] : a->exact[b][q->target];
+    hf_predict_options o = {.target = q->target,
+                            .strategy = q->strategy,
+                            .encoding = HF_PREDICT_PAPER};
+    hf_predict_result *r = NULL;
+    hf_error err;
+
+    if (hf_predict(h, &o, &r, &err) != HF_OK) {
+        fail(q, err.text);
+        return;
+    }
+    q->paper++;
+    if (r->answer == HF_PREDICT_UNKNOWN)
+        q->paper_unknown++; /* "for all" is too much for Z3 now and then */
+    else if ((r->answer == HF_PREDICT_FOUND) != exists)
+        fail(q, exists ? "paper: there is one" : "paper: there is none");
+    for (uint32_t i = 0; i < r->n_predictions; i++)
+        look_at(q, h, &r->predictions[i]);
+    hf_predict_result_free(r);
+}
+
+static bool is_paper(const run *q, bool has_rows)
+{
+    return q->seed % PAPER_EVERY == 0 && !has_rows &&
+           q->strategy != HF_PREDICT_BEST &&
+           (q->target == HF_PREDICT_CAUSAL ||
+            q->target == HF_PREDICT_READ_COMMITTED) &&
+           hf_predict_available(HF_PREDICT_PAPER, NULL);
+}
+
 static void one(run *q)
 {
     hf_rng r;
@@ -263,6 +301,8 @@ static void one(run *q)
             q->target = (hf_predict_target)t;
             q->strategy = (hf_predict_strategy)s;
             ask(q, h, &a, has_rows);
+            if (is_paper(q, has_rows))
+                ask_paper(q, h, &a);
         }
     hf_history_free(h);
 }
@@ -273,6 +313,8 @@ static void report(run *q)
            "changed), %ld asked of check, %ld of these unknown\n",
            q->executions, q->predictions, q->sure, q->changed, q->checked,
            q->unknown);
+    printf("%ld asked of the paper's encoding, %ld of these unknown\n",
+           q->paper, q->paper_unknown);
     for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++) {
         printf("%-30s", hf_predict_target_get((hf_predict_target)t)->name);
         for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++) {
