@@ -7,10 +7,10 @@
  * formula "for all commit orders".  Every read of the history is an event,
  * whether it has a choice or not, and nothing is shared.
  *
- * Positions: operation i reads at 2i and writes at 2i + 1, a transaction ends
- * at 2 (last + 1).  The modified rules for events behind the boundary, which
- * the paper leaves to its extended version: a read counts up to the boundary,
- * a write before it.
+ * Positions: operation i reads at 4i and writes at 4i + 1, and its transaction
+ * ends at 4i + 2 if it is the last one.  The modified rules for events behind
+ * the boundary, which the paper leaves to its extended version: a read counts
+ * up to the boundary, a write before it.
  *
  * Not here: predicate reads, levels other than causal and read committed, and
  * the best strategy.  O(keys * writers^2 * readers + n^3) terms.
@@ -22,7 +22,7 @@
 #include "predict/search.h"
 #include "solver/smt.h"
 
-#define FOREVER INT32_MAX
+#define FOREVER INT64_C(1000000000000000)
 
 typedef HF_VEC(hf_term) terms;
 
@@ -81,13 +81,13 @@ static hf_term boundary_of(const paper *p, uint32_t txn)
 
 static int64_t end_of(const paper *p, uint32_t txn)
 {
-    return 2 * (int64_t)p->e->h->op_first[p->e->txn_of[txn] + 1];
+    return 4 * (int64_t)p->e->h->op_first[p->e->txn_of[txn] + 1] - 2;
 }
 
 /* t's write of the key takes place; the initial state's always does. */
 static hf_term writes(paper *p, const hf_event_write *w)
 {
-    return hf_smt_less(p->s, hf_smt_number(p->s, 2 * (int64_t)w->op + 1),
+    return hf_smt_less(p->s, hf_smt_number(p->s, 4 * (int64_t)w->op + 1),
                        boundary_of(p, w->txn));
 }
 
@@ -122,7 +122,7 @@ static void put_boundaries(paper *p)
                 hf_vec_push(
                     &p->room,
                     hf_smt_equal(p->s, p->boundary[s],
-                                 number(p, 2 * (int64_t)e->seen.at[i].op)));
+                                 number(p, 4 * (int64_t)e->seen.at[i].op)));
         hf_smt_assert(p->s, hf_smt_or(p->s, p->room.at, (uint32_t)p->room.n));
     }
 }
@@ -198,7 +198,7 @@ static void put_reads(paper *p)
     for (uint32_t i = 0; i < e->seen.n; i++) {
         paper_read r = {.txn = e->seen.at[i].txn,
                         .seen = i,
-                        .at = 2 * (int64_t)e->seen.at[i].op};
+                        .at = 4 * (int64_t)e->seen.at[i].op};
 
         r.choice = hf_smt_int(p->s);
         r.counts = hf_smt_not(
@@ -549,7 +549,7 @@ static void decode(paper *p, hf_chosen *x)
 
         x->cut[s] = 0;
         while (x->cut[s] < row->n_segments &&
-               2 * (int64_t)e->segments.at[row->segment + x->cut[s]].last <=
+               4 * (int64_t)e->segments.at[row->segment + x->cut[s]].last <=
                    stop)
             x->cut[s]++;
     }
