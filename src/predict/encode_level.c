@@ -122,11 +122,17 @@ static int visible(const hf_encoding *c, uint32_t a, uint32_t view)
 
 /* ---- order --------------------------------------------------------------- */
 
+/* Asked n times for n^3 clauses. */
+static bool is_spent(const hf_encoding *c)
+{
+    return c->budget && hf_budget_look(c->budget);
+}
+
 static void put_order(hf_encoding *c)
 {
     uint32_t n = c->e->n;
 
-    for (uint32_t x = 1; x < n && !hf_budget_spent(c->budget); x++)
+    for (uint32_t x = 1; x < n && !is_spent(c); x++)
         for (uint32_t y = x + 1; y < n; y++)
             for (uint32_t z = y + 1; z < n; z++) {
                 int xy = hf_encoding_before(c, x, y);
@@ -215,7 +221,7 @@ static void put_closure(hf_encoding *c)
     if (c->rules->view != HF_VIEW_TXN ||
         !(c->rules->causal || c->rules->prefix))
         return;
-    for (uint32_t t = 1; t < n && !hf_budget_spent(c->budget); t++)
+    for (uint32_t t = 1; t < n && !is_spent(c); t++)
         for (uint32_t d = 1; d < n; d++) {
             int seen = visible(c, d, t);
 
