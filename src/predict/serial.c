@@ -317,6 +317,24 @@ static hf_key_id key_of(const hf_serial *s, const hf_chosen *x,
     return HF_NONE;
 }
 
+/* Steps along one session are one step. */
+static uint32_t join_sessions(hf_predicted_edge *edges, uint32_t n)
+{
+    uint32_t kept = 1;
+
+    for (uint32_t i = 1; i < n; i++) {
+        if (edges[i].kind == HF_PREDICTED_SO &&
+            edges[kept - 1].kind == HF_PREDICTED_SO)
+            edges[kept - 1].to = edges[i].to;
+        else
+            edges[kept++] = edges[i];
+    }
+    if (kept > 1 && edges[0].kind == HF_PREDICTED_SO &&
+        edges[kept - 1].kind == HF_PREDICTED_SO)
+        edges[0].from = edges[--kept].from;
+    return kept;
+}
+
 uint32_t hf_serial_cycle(hf_serial *s, const hf_chosen *x,
                          hf_predicted_edge *ret)
 {
@@ -346,5 +364,5 @@ uint32_t hf_serial_cycle(hf_serial *s, const hf_chosen *x,
                                      .key = key_of(s, x, d)};
     }
     hf_free(room);
-    return n_best;
+    return join_sessions(ret, n_best);
 }
