@@ -122,11 +122,17 @@ static int visible(const hf_encoding *c, uint32_t a, uint32_t view)
 
 /* ---- order --------------------------------------------------------------- */
 
+/* Asked n times for n^3 clauses. */
+static bool is_spent(const hf_encoding *c)
+{
+    return c->budget && hf_budget_look(c->budget);
+}
+
 static void put_order(hf_encoding *c)
 {
     uint32_t n = c->e->n;
 
-    for (uint32_t x = 1; x < n; x++)
+    for (uint32_t x = 1; x < n && !is_spent(c); x++)
         for (uint32_t y = x + 1; y < n; y++)
             for (uint32_t z = y + 1; z < n; z++) {
                 int xy = hf_encoding_before(c, x, y);
@@ -215,7 +221,7 @@ static void put_closure(hf_encoding *c)
     if (c->rules->view != HF_VIEW_TXN ||
         !(c->rules->causal || c->rules->prefix))
         return;
-    for (uint32_t t = 1; t < n; t++)
+    for (uint32_t t = 1; t < n && !is_spent(c); t++)
         for (uint32_t d = 1; d < n; d++) {
             int seen = visible(c, d, t);
 
@@ -325,6 +331,8 @@ static void put_axiom(hf_encoding *c, uint32_t i)
     }
 }
 
+/* If the budget is spent on the way it is not complete, and nobody will get an
+ * answer from the solver either. */
 void hf_encoding_level(hf_encoding *c)
 {
     put_order(c);
@@ -332,7 +340,7 @@ void hf_encoding_level(hf_encoding *c)
     put_chains(c);
     put_closure(c);
     put_writers(c);
-    for (uint32_t i = 0; i < c->e->reads.n; i++)
+    for (uint32_t i = 0; i < c->e->reads.n && !hf_budget_spent(c->budget); i++)
         put_axiom(c, i);
 }
 

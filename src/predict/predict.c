@@ -24,6 +24,23 @@ bool hf_predict_available(hf_predict_encoding encoding, const char **ret_why)
     return has;
 }
 
+/* Tables of pairs of transactions are made; this many take some gigabytes. */
+#define MOST_TXNS 3000u
+
+static hf_status too_many(const hf_events *e, hf_budget *budget, hf_error *err)
+{
+    size_t pairs = (size_t)e->n * e->n;
+
+    if (e->n > MOST_TXNS)
+        return hf_fail(err, HF_ERR_UNSUPPORTED,
+                       "%u transactions are too many to predict from; the "
+                       "limit is %u",
+                       e->n - 1, MOST_TXNS - 1);
+    if (budget && hf_budget_refuses(budget, pairs * 64))
+        return hf_fail(err, HF_ERR_LIMIT, "%s", hf_budget_reason(budget));
+    return HF_OK;
+}
+
 /* Those that are feasible for sure first, then those with few changes. */
 static void rank(hf_predict_result *r)
 {
@@ -138,6 +155,8 @@ hf_status hf_predict(const hf_history *h, const hf_predict_options *options,
     r->stats.writes = e.n_writes;
     r->stats.ignored = e.ignored;
     r->stats.encode_seconds = (double)(hf_clock_cpu_ns() - start) / 1e9;
+    if (st == HF_OK)
+        st = too_many(&e, options->budget, err);
     if (st == HF_OK)
         st = ask(&e, r, options, err);
     hf_events_release(&e);

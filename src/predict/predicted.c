@@ -91,7 +91,9 @@ static hf_value_id written(const hf_history *h, hf_op_id op)
 
 static hf_scalar scalar_of(const hf_history *h, hf_value_id v)
 {
-    return v == HF_NONE ? (hf_scalar){.type = HF_NIL} : hf_value_scalar(h, v);
+    hf_scalar absent = {.type = HF_NIL};
+
+    return v == HF_NONE ? absent : hf_value_scalar(h, v);
 }
 
 /* The value as text, with the label of who wrote it. */

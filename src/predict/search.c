@@ -13,8 +13,10 @@
  *
  * The best strategy first looks for executions inside the strict boundary,
  * which are feasible for sure, then for all.  A prediction is made smaller
- * (reads go back to what was observed, one by one, as long as it stays one)
- * and then excluded together with all that change the same reads and more; if
+ * (reads go back to what was observed, or their session stops before them, one
+ * by one, as long as it stays one),
+ * sessions in which nothing changes go on to where they ended, and then it is
+ * excluded together with all that change the same reads and more; if
  * its shape keeps coming back, with all that change reads in the same places
  * of the application.
  */
@@ -26,6 +28,7 @@
 #include "base/map.h"
 
 #define SHRINK_TRIES 48u
+#define STOP_TRIES 3u /* boundaries before a changed read */
 #define SAME_SHAPE 6u /* so often in a row: exclude the places */
 
 typedef struct searcher {
@@ -76,20 +79,113 @@ static void copy(searcher *q, hf_chosen *to, const hf_chosen *from)
     memcpy(to->source, from->source, q->e->reads.n * sizeof(*to->source));
 }
 
-/* Puts reads back to what was observed while that leaves a prediction. */
+/* q->y: as q->x, but read i takes what it was observed to take. */
+static void put_back(searcher *q, uint32_t i)
+{
+    copy(q, &q->y, &q->x);
+    q->y.source[i] = q->e->reads.at[i].observed;
+}
+
+/* q->y: as q->x, but the session of read i stops `back` segments before it. */
+static bool stop_before(searcher *q, uint32_t i, uint32_t back)
+{
+    uint32_t s = q->e->session_of[q->e->reads.at[i].txn];
+    uint32_t first = q->e->sessions.at[s].segment;
+
+    copy(q, &q->y, &q->x);
+    if (q->e->reads.at[i].segment < first + back)
+        return false;
+    q->y.cut[s] = q->e->reads.at[i].segment - first - back;
+    for (uint32_t j = 0; j < q->e->reads.n; j++)
+        if (!hf_chosen_has(q->e, &q->y, q->e->reads.at[j].txn,
+                           q->e->reads.at[j].segment))
+            q->y.source[j] = HF_NONE;
+    return true;
+}
+
+/* Takes changes back, by the observed source or by stopping before them, while
+ * that leaves a prediction. */
 static void shrink(searcher *q)
 {
     uint32_t tries = 0;
 
     for (uint32_t i = 0; i < q->e->reads.n && tries < SHRINK_TRIES; i++) {
+        bool works;
+
         if (!has_changed(q, i, q->x.source[i]))
             continue;
         tries++;
-        copy(q, &q->y, &q->x);
-        q->y.source[i] = q->e->reads.at[i].observed;
-        if (still_works(q))
+        put_back(q, i);
+        works = still_works(q);
+        for (uint32_t back = 0; !works && back < STOP_TRIES; back++)
+            works = stop_before(q, i, back) && still_works(q);
+        if (works)
             copy(q, &q->x, &q->y);
     }
+}
+
+/* ---- making it longer -----------------------------------------------------
+ */
+
+static bool session_changed(const searcher *q, const hf_chosen *x, uint32_t s)
+{
+    for (uint32_t i = 0; i < q->e->reads.n; i++)
+        if (q->e->session_of[q->e->reads.at[i].txn] == s &&
+            has_changed(q, i, x->source[i]))
+            return true;
+    return false;
+}
+
+/* Can the segment take place as it was observed?  Sources in sessions with a
+ * changed read are left to the solver. */
+static bool fits(const searcher *q, const hf_chosen *x, uint32_t segment)
+{
+    for (uint32_t i = 0; i < q->e->reads.n; i++) {
+        const hf_event_read *r = &q->e->reads.at[i];
+        const hf_event_write *w;
+        uint32_t from = q->e->sources.at[r->source + r->observed].txn;
+
+        if (r->segment != segment || from == 0)
+            continue;
+        w = hf_events_write(q->e, r->key, from);
+        if (!w || !hf_chosen_has(q->e, x, from, w->segment))
+            return false;
+    }
+    return true;
+}
+
+static void include(searcher *q, uint32_t s)
+{
+    uint32_t segment = q->e->sessions.at[s].segment + q->y.cut[s]++;
+
+    for (uint32_t i = 0; i < q->e->reads.n; i++)
+        if (q->e->reads.at[i].segment == segment)
+            q->y.source[i] = q->e->reads.at[i].observed;
+}
+
+/* Sessions in which nothing changes go on as far as they were observed to: a
+ * longer execution is as little serializable. */
+static void stretch(searcher *q)
+{
+    bool more = true;
+
+    copy(q, &q->y, &q->x);
+    while (more) {
+        more = false;
+        for (uint32_t s = 0; s < q->e->sessions.n; s++) {
+            const hf_event_session *row = &q->e->sessions.at[s];
+
+            if (session_changed(q, &q->x, s))
+                continue;
+            while (q->y.cut[s] < row->n_segments &&
+                   fits(q, &q->y, row->segment + q->y.cut[s])) {
+                include(q, s);
+                more = true;
+            }
+        }
+    }
+    if (still_works(q))
+        copy(q, &q->x, &q->y);
 }
 
 /* ---- not again ----------------------------------------------------------- */
@@ -150,6 +246,7 @@ static void keep(searcher *q)
     hf_serial_answer a;
 
     shrink(q);
+    stretch(q);
     a = hf_serial_judge(q->serial, &q->x, q->options->budget, NULL);
     if (!is_unserializable(q, a))
         return; /* the budget was spent meanwhile */

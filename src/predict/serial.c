@@ -175,6 +175,9 @@ static void add_edge(hf_serial *s, uint32_t u, uint32_t v, unsigned kind,
 {
     uint64_t *row;
 
+    if (s->cyclic)
+        return;
+    s->cyclic = hf_bit_get(hf_serial_after(s, v), u);
     hf_vec_push(&s->edges, (hf_serial_edge){u, v, kind, pair});
     if (hf_bit_get(hf_serial_after(s, u), v))
         return;
@@ -196,12 +199,11 @@ static void add_edge(hf_serial *s, uint32_t u, uint32_t v, unsigned kind,
     }
 }
 
-/* What follows from one pair; true if anything new does. */
-static bool look_at_pair(hf_serial *s, uint32_t pair)
+/* What follows from one pair. */
+static void look_at_pair(hf_serial *s, uint32_t pair)
 {
     uint32_t b = s->pairs.at[pair].b, c = s->pairs.at[pair].c;
     const uint64_t *set = s->sets.at + (size_t)pair * s->words;
-    bool more = false;
 
     for (uint32_t w = 0; w < s->words; w++) {
         uint64_t ww = b == 0 ? 0
@@ -213,34 +215,23 @@ static bool look_at_pair(hf_serial *s, uint32_t pair)
         for (; ww; ww &= ww - 1)
             add_edge(s, w * 64 + (uint32_t)__builtin_ctzll(ww), b,
                      HF_PREDICTED_WW, pair);
-        more = more || rw;
         for (; rw; rw &= rw - 1)
             add_edge(s, c, w * 64 + (uint32_t)__builtin_ctzll(rw),
                      HF_PREDICTED_RW, pair);
     }
-    return more;
 }
 
-static bool has_cycle(const hf_serial *s)
-{
-    for (uint32_t x = 0; x < s->n; x++)
-        if (hf_bit_get(hf_serial_after(s, x), x))
-            return true;
-    return false;
-}
-
-static bool close_pairs(hf_serial *s)
+static void close_pairs(hf_serial *s)
 {
     bool more = true;
 
-    while (more && !has_cycle(s)) {
+    while (more && !s->cyclic) {
         size_t n = s->edges.n;
 
-        for (uint32_t i = 0; i < s->pairs.n; i++)
-            (void)look_at_pair(s, i);
+        for (uint32_t i = 0; i < s->pairs.n && !s->cyclic; i++)
+            look_at_pair(s, i);
         more = s->edges.n > n;
     }
-    return has_cycle(s);
 }
 
 static void known_edges(hf_serial *s)
@@ -250,6 +241,7 @@ static void known_edges(hf_serial *s)
     memset(s->after, 0, (size_t)s->n * s->words * sizeof(uint64_t));
     memset(s->before, 0, (size_t)s->n * s->words * sizeof(uint64_t));
     s->edges.n = 0;
+    s->cyclic = false;
     for (uint32_t t = 1; t < s->n; t++)
         add_edge(s, e->before[t], t, HF_PREDICTED_SO, HF_NONE);
     for (uint32_t i = 0; i < s->pairs.n; i++)
@@ -262,7 +254,8 @@ hf_serial_answer hf_serial_judge(hf_serial *s, const hf_chosen *x,
 {
     find_pairs(s, x);
     known_edges(s);
-    if (close_pairs(s))
+    close_pairs(s);
+    if (s->cyclic)
         return HF_SERIAL_CYCLE;
     return hf_serial_search(s, x, budget, ret_place);
 }
@@ -324,6 +317,24 @@ static hf_key_id key_of(const hf_serial *s, const hf_chosen *x,
     return HF_NONE;
 }
 
+/* Steps along one session are one step. */
+static uint32_t join_sessions(hf_predicted_edge *edges, uint32_t n)
+{
+    uint32_t kept = 1;
+
+    for (uint32_t i = 1; i < n; i++) {
+        if (edges[i].kind == HF_PREDICTED_SO &&
+            edges[kept - 1].kind == HF_PREDICTED_SO)
+            edges[kept - 1].to = edges[i].to;
+        else
+            edges[kept++] = edges[i];
+    }
+    if (kept > 1 && edges[0].kind == HF_PREDICTED_SO &&
+        edges[kept - 1].kind == HF_PREDICTED_SO)
+        edges[0].from = edges[--kept].from;
+    return kept;
+}
+
 uint32_t hf_serial_cycle(hf_serial *s, const hf_chosen *x,
                          hf_predicted_edge *ret)
 {
@@ -353,5 +364,5 @@ uint32_t hf_serial_cycle(hf_serial *s, const hf_chosen *x,
                                      .key = key_of(s, x, d)};
     }
     hf_free(room);
-    return n_best;
+    return join_sessions(ret, n_best);
 }

@@ -22,6 +22,8 @@ struct hf_serial {
     HF_VEC(hf_serial_pair) pairs;
     HF_VEC(uint64_t) sets; /* per pair: who must not be between */
     HF_VEC(hf_serial_edge) edges;
+    bool cyclic; /* the last edge closes a cycle: nothing that follows from one
+                    is an edge */
     HF_VEC(uint32_t) rows; /* reads with several versions outside */
 };
 

@@ -372,6 +372,28 @@ static void interruption_is_no_proof(void **state)
     hf_history_free(h);
 }
 
+/* One line, not all the memory there is. */
+static void long_runs_are_refused(void **state)
+{
+    hf_builder *b = hf_builder_new();
+    hf_predict_options o = {.target = HF_PREDICT_CAUSAL};
+    hf_predict_result *r = NULL;
+    hf_history *h = NULL;
+    hf_error err;
+
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        hf_txn_id t = hf_builder_txn(b, hf_builder_session_number(b, i % 7));
+        hf_key_id k = hf_builder_key_int(b, i % 3);
+
+        (void)hf_builder_op(b, t, HF_OP_WRITE, k, hf_builder_int(b, k, i));
+    }
+    assert_int_equal(hf_builder_finish(b, &h, &err), HF_OK);
+    assert_int_equal(hf_predict(h, &o, &r, &err), HF_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "5000 transactions are too many"));
+    hf_history_free(h);
+}
+
 static void names_are_found(void **state)
 {
     hf_predict_target t;
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(aborted_reads_are_refused),
         cmocka_unit_test(predictions_differ_in_shape),
         cmocka_unit_test(interruption_is_no_proof),
+        cmocka_unit_test(long_runs_are_refused),
         cmocka_unit_test(names_are_found),
     };
 
