@@ -200,6 +200,18 @@ static void show(hf_watching *w, const hf_watcher_stats *s)
     hf_progress_update(&w->cli->progress, line, 0, 0);
 }
 
+static void note_stalls(hf_watching *w, const hf_watcher_stats *s)
+{
+    if (s->pipeline.stalls == w->stalls)
+        return;
+    w->stalls = s->pipeline.stalls;
+    erase_progress(w);
+    hf_cli_note(w->cli,
+                "a client is silent: the others are judged without it (%u of "
+                "%u now)",
+                s->pipeline.passed, s->pipeline.clients);
+}
+
 static bool tick(void *user, hf_watcher *watcher)
 {
     hf_watching *w = user;
@@ -207,8 +219,9 @@ static bool tick(void *user, hf_watcher *watcher)
 
     if (!w->alone)
         return true;
-    if (w->cli->progress.wanted) {
+    if (w->cli->progress.wanted || w->live) {
         hf_watcher_look(watcher, &s);
+        note_stalls(w, &s);
         show(w, &s);
     }
     if (!hf_budget_look(&w->cli->budget))
@@ -236,6 +249,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
         .tick = tick,
         .user = w};
 
+    w->live = live;
     hf_cli_flush(w->cli);
     hf_out_init_fd(&w->out, STDOUT_FILENO);
     w->watcher = hf_watcher_new(&o);
