@@ -4,8 +4,8 @@ PREFIX ?= /usr/local
 MESON_FLAGS ?=
 PROGRAM = $(BUILD)/holdfast
 
-.PHONY: all deps demo test check-fast bench lint asan fuzz soak live watch-live browser \
-        corpora compare-elle compare-corpora install clean docs format
+.PHONY: all deps demo test check-fast bench lint asan fuzz soak live browser \
+        watch-live corpora compare-elle compare-corpora install clean docs format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -45,6 +45,14 @@ fuzz: deps
 soak: deps all
 	@scripts/soak $(BUILD)
 
+# Every database that is installed: hours.  SECONDS, MINUTES, DB, LEVEL,
+# WORKLOAD make it shorter, PARTS="anomalies bugs matrix clean" choose.
+live: deps all
+	@SECONDS="$(SECONDS)" MINUTES="$(MINUTES)" CLIENTS="$(CLIENTS)" \
+	    CHECK="$(CHECK)" DB="$(DB)" LEVEL="$(LEVEL)" \
+	    WORKLOAD="$(WORKLOAD)" scripts/live $(BUILD) $(PARTS)
+
+# The same databases, watched while they run: SECONDS each, DB chooses.
 watch-live: deps all
 	@scripts/watch-live $(BUILD)/holdfast --seconds $(or $(SECONDS),300) $(DB)
 

@@ -41,6 +41,9 @@ typedef struct hf_check_options {
     /* polygraph: a proof takes no read-modify-write chain for granted; one that
      * is there among some transactions need not be among all */
     bool no_chains;
+    /* polygraph, to compare: what it does not know stays unknown, however few
+     * transactions there are */
+    bool no_enumeration;
     /* certificate, to compare: a component with more transactions is a large
      * one; 0: a default */
     uint32_t large;

@@ -103,6 +103,10 @@ typedef struct hf_graph_world {
     const uint8_t *happened; /* per transaction */
     const uint32_t *source;  /* per operation: HF_CHOSEN_... of witness.h */
     bool spread; /* and whoever those that happened read from did, too */
+    /* per transaction, its place among the commits, HF_NONE: none, and that
+     * of its start: an entry of a version set that several may have written is
+     * the newest before that.  NULL: it stays open */
+    const uint32_t *place, *start;
 } hf_graph_world;
 
 typedef struct hf_graph {
@@ -398,6 +402,9 @@ bool hf_graph_replay(const hf_graph *g, const hf_txn_id *order, uint32_t n,
 /* Where every key is one chain: is this order of all that happened a serial
  * one? */
 bool hf_graph_is_serial(const hf_graph *g, const hf_txn_id *order, uint32_t n);
+/* graph_cut.c: HF_REST_* that the order of versions behind these edges was
+ * taken from, besides the history itself. */
+unsigned hf_graph_rests_of(const hf_graph *g, const hf_edge *edges, uint32_t n);
 /* Gives every key one chain: its versions in this order of transactions. */
 void hf_graph_complete(hf_graph *g, const hf_txn_id *order, uint32_t n);
 /* What would decide it; in the arena. */

@@ -45,9 +45,7 @@ typedef struct cut {
 
 /* ---- reporting ----------------------------------------------------------- */
 
-/* What the order of versions behind these edges was taken from, besides the
- * history itself. */
-static unsigned rests_of(const hf_graph *g, const hf_edge *edges, uint32_t n)
+unsigned hf_graph_rests_of(const hf_graph *g, const hf_edge *edges, uint32_t n)
 {
     unsigned rests = 0;
 
@@ -76,7 +74,7 @@ void hf_report_cycle(hf_graph_report *r, hf_anomaly anomaly,
     if (r->count[anomaly]++ >= most)
         return;
     f.alias = hf_cycle_alias(r->g->h, edges, n);
-    f.witness.rests = rests_of(r->g, edges, n);
+    f.witness.rests = hf_graph_rests_of(r->g, edges, n);
     f.witness.edges = hf_arena_get(r->arena, n * sizeof(*edges));
     memcpy(f.witness.edges, edges, n * sizeof(*edges));
     hf_vec_push(&r->found, f);

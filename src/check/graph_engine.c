@@ -435,6 +435,17 @@ static void decide_by_choices(engine *e)
         (void)hf_states_decide(g->h, false, g->budget, e->r, &reason);
 }
 
+/* Orders or sources are open, and conditions depend on them; nothing else is
+ * in the way. */
+static bool is_open_with_predicates(const engine *e)
+{
+    const hf_graph *g = &e->g;
+
+    return g->pred && (!g->total || g->open_reads > 0) && !is_murky(g) &&
+           !g->pred->undecided_before[0] && !g->options.assume &&
+           g->odd.n == 0 && e->walk.acyclic && !g->stopped;
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 static void settle(engine *e)
@@ -460,6 +471,10 @@ static void settle(engine *e)
         return;
     }
     missing = hf_graph_missing(g, &e->r->arena);
+    if (e->choose && is_open_with_predicates(e)) {
+        hf_poly_decide_world(&e->report, e->r);
+        return;
+    }
     if (is_undecided(g)) {
         char reason[sizeof(g->undecided)];
 
@@ -620,6 +635,29 @@ void hf_graph_find_known(hf_graph *g, hf_graph_report *report, hf_result *r)
     hf_free(e);
 }
 
+/* Of a world, in which every order is known.  False: they leave open whether
+ * it is right. */
+static bool judge_conditions(engine *e)
+{
+    hf_graph *g = &e->g;
+
+    if (!g->predicates)
+        return true;
+    memset(g->open_key, 0, g->h->n_keys);
+    if (!hf_pred_build(g))
+        return false;
+    if (g->open_reads > 0)
+        hf_graph_undecided(g, false,
+                           "a condition looked at a version that only one of "
+                           "unknown outcome may have written");
+    if (g->undecided[0])
+        set_unknown(e, g->undecided);
+    if (g->undecided[0] || g->pred->conflicts.n > 0)
+        return false;
+    hf_pred_link(g->pred);
+    return true;
+}
+
 bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
                           const hf_txn_id *order, uint32_t n, hf_result *r,
                           hf_graph_findings *ret)
@@ -633,6 +671,7 @@ bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
     g->level = like->level;
     g->budget = like->budget;
     g->options = like->options;
+    g->predicates = like->predicates;
     g->world = *world;
     e->report.g = g;
     e->report.arena = &r->arena;
@@ -644,7 +683,8 @@ bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
     if (valid) {
         if (!g->total)
             hf_graph_complete(g, order, n);
-        valid = judge_cycles(e) && e->report.found.n == 0 && e->walk.acyclic;
+        valid = judge_conditions(e) && judge_cycles(e) &&
+                e->report.found.n == 0 && e->walk.acyclic;
     }
     if (valid)
         set_valid(e);
@@ -653,6 +693,7 @@ bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
             hf_vec_push(ret, e->report.found.at[i]);
     hf_walk_release(&e->walk);
     hf_vec_release(&e->report.found);
+    hf_pred_free(g->pred);
     hf_graph_release(g);
     hf_free(e);
     return valid;
@@ -766,6 +807,107 @@ static void mark_mixed(hf_result *r)
         r->findings[i].witness.mixed = true;
 }
 
+/* ---- predicates, and reads with several possible sources ------------------
+ */
+
+/* When transactions started and committed: by the recorded timestamps, or by
+ * their place in the recorded order.  False: neither is there. */
+static bool recorded_times(const hf_history *h, bool stamps, uint64_t *start,
+                           uint64_t *commit)
+{
+    if (stamps) {
+        for (hf_txn_id t = 0; h->cert.commit_ts && t < h->n_txns; t++) {
+            commit[t] = h->cert.commit_ts[t];
+            start[t] =
+                h->cert.start_ts ? h->cert.start_ts[t] : h->cert.commit_ts[t];
+        }
+        return h->cert.commit_ts != NULL;
+    }
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        start[t] = commit[t] = h->cert.n_serial;
+    for (uint32_t i = 0; i < h->cert.n_serial; i++)
+        start[h->cert.serial[i]] = commit[h->cert.serial[i]] = i;
+    return h->cert.n_serial > 0;
+}
+
+static void store_sources(const hf_graph *g, const uint32_t *source,
+                          hf_result *r)
+{
+    hf_witness *w = &r->witness;
+
+    w->sources = hf_arena_get(
+        &r->arena, hf_array_size(g->open.n + 1, sizeof(*w->sources)));
+    for (size_t i = 0; i < g->open.n; i++) {
+        hf_op_id op = g->open.at[i];
+
+        if (source[op] != HF_CHOSEN_ONLY)
+            w->sources[w->n_sources++] = (hf_source){
+                op, 0,
+                source[op] == HF_CHOSEN_INITIAL ? HF_NONE : source[op] - 1};
+    }
+}
+
+/* Judges the world in which the open reads return what the times suggest: if
+ * it is right, that is the answer.  *ret: the result, or as it was. */
+static bool try_recorded_sources(const engine *e, const uint32_t *source,
+                                 hf_result **ret)
+{
+    engine *again = HF_NEW(engine);
+    bool valid;
+
+    again->r = hf_result_new(e->r->level, e->r->engine);
+    again->g = (hf_graph){.h = e->g.h,
+                          .level = e->g.level,
+                          .budget = e->g.budget,
+                          .options = e->g.options,
+                          .predicates = true,
+                          .world = {e->g.happened, source, false}};
+    again->report.g = &again->g;
+    again->report.arena = &again->r->arena;
+    judge(again);
+    valid = again->r->verdict == HF_VALID && again->r->witness.n_sources == 0 &&
+            !again->g.stopped;
+    if (valid) {
+        store_sources(&e->g, source, again->r);
+        hf_result_free(*ret);
+        *ret = again->r;
+    } else {
+        hf_result_free(again->r);
+    }
+    hf_walk_release(&again->walk);
+    hf_vec_release(&again->report.found);
+    hf_pred_free(again->g.pred);
+    hf_graph_release(&again->g);
+    hf_free(again);
+    return valid;
+}
+
+/* With predicates no search decides which of several equal values a read
+ * returned (absent rows are all equal); what was recorded mostly tells. */
+static void settle_by_record(engine *e)
+{
+    hf_graph *g = &e->g;
+    size_t n = (size_t)g->h->n_txns + 1;
+    uint64_t *start, *commit;
+    uint32_t *source;
+    bool done = false;
+
+    if (e->r->verdict != HF_UNKNOWN || !g->pred || g->open_reads == 0 ||
+        g->options.assume || g->stopped)
+        return;
+    start = HF_NEW_ARRAY(uint64_t, n);
+    commit = HF_NEW_ARRAY(uint64_t, n);
+    source = HF_NEW_ZEROED(uint32_t, (size_t)g->h->n_ops + 1);
+    for (unsigned stamps = 0; stamps < 2 && !done; stamps++)
+        if (recorded_times(g->h, stamps == 1, start, commit)) {
+            hf_poly_guess_sources(g, start, commit, source);
+            done = try_recorded_sources(e, source, &e->r);
+        }
+    hf_free(start);
+    hf_free(commit);
+    hf_free(source);
+}
+
 /* A search that came to an answer, or said how far it came. */
 static bool is_told(const hf_result *r)
 {
@@ -795,6 +937,7 @@ static void check(const hf_history *h, hf_level level,
         judge_mixed(e);
     } else {
         judge(e);
+        settle_by_record(e);
     }
     if (e->g.stopped && e->report.found.n > 0)
         hf_report_deliver(&e->report, e->r); /* what was found stands */
@@ -876,7 +1019,8 @@ hf_status hf_polygraph_check(const hf_history *h, hf_level level,
         hf_result_free(*ret);
     }
     check(h, level, options, budget, "polygraph", ret);
-    if ((*ret)->verdict == HF_UNKNOWN && !(budget && budget->spent))
+    if ((*ret)->verdict == HF_UNKNOWN && !(budget && budget->spent) &&
+        !(options && options->no_enumeration))
         return enumerate(h, level, options, budget, ret, err);
     return HF_OK;
 }

@@ -315,6 +315,11 @@ bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
                          const hf_txn_id *order, uint32_t n, hf_result *r,
                          hf_graph_findings *ret);
 
+/* poly_guess.c: for each open read the source that times suggest: per
+ * operation, HF_CHOSEN_...; the others are left alone. */
+void hf_poly_guess_sources(hf_graph *g, const uint64_t *start,
+                           const uint64_t *commit, uint32_t *ret);
+
 /* poly_engine.c: decides what the known edges leave open, or says how far it
  * came.  The known edges have no cycle that the level forbids. */
 void hf_poly_decide(hf_graph_report *report, hf_result *r);

@@ -8,44 +8,60 @@
 
 #include <string.h>
 
-/* The newest candidate before the reader in an order of transactions; else the
+/* The newest candidate that committed before the reader began; else the
  * oldest. */
 static uint32_t guess_source(const hf_worlds *w, hf_op_id op,
-                             const uint32_t *place)
+                             const uint64_t *start, const uint64_t *commit)
 {
     const hf_history *h = w->base->h;
     hf_txn_id t = hf_op_txn(h, op);
     hf_value_id v = hf_worlds_value_read(h, op);
-    uint32_t best = HF_CHOSEN_ONLY, best_place = 0;
+    uint32_t best = HF_CHOSEN_ONLY;
+    uint64_t best_at = 0;
     bool best_before = false;
 
+    if (v == HF_NONE)
+        return HF_CHOSEN_ONLY; /* an entry of a version set */
     if (hf_value_is_initial(h, h->op_key[op], v)) {
         best = HF_CHOSEN_INITIAL;
         best_before = true;
     }
     for (uint32_t i = w->write_first[v]; i < w->write_first[v + 1]; i++) {
         hf_txn_id from = hf_op_txn(h, w->writes[i]);
-        bool before = place[from] < place[t];
+        bool before = commit[from] <= start[t];
 
         if (from == t || !w->sure[from] ||
             !hf_worlds_is_last_write(h, from, w->writes[i]))
             continue;
         if (best == HF_CHOSEN_ONLY ||
-            (before && (!best_before || place[from] >= best_place)) ||
-            (!before && !best_before && place[from] < best_place)) {
+            (before && (!best_before || commit[from] >= best_at)) ||
+            (!before && !best_before && commit[from] < best_at)) {
             best = HF_CHOSEN(from);
-            best_place = place[from];
+            best_at = commit[from];
             best_before = before;
         }
     }
     return best;
 }
 
+void hf_poly_guess_sources(hf_graph *g, const uint64_t *start,
+                           const uint64_t *commit, uint32_t *ret)
+{
+    hf_graph_report report = {.g = g};
+    hf_worlds w = {.report = &report, .base = g, .sure = g->happened};
+
+    hf_worlds_list_writes(&w);
+    for (size_t i = 0; i < g->open.n; i++)
+        ret[g->open.at[i]] = guess_source(&w, g->open.at[i], start, commit);
+    hf_free(w.write_first);
+    hf_free(w.writes);
+}
+
 /* All open reads take the source that the order suggests. */
 static bool try_sources(hf_worlds *w, const hf_txn_id *order)
 {
     const hf_history *h = w->base->h;
-    uint32_t *place = HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1);
+    uint64_t *place = HF_NEW_ZEROED(uint64_t, (size_t)h->n_txns + 1);
     uint32_t *kept = w->fixed;
     hf_graph_report report = *w->report;
     hf_graph guess;
@@ -57,7 +73,7 @@ static bool try_sources(hf_worlds *w, const hf_txn_id *order)
     memcpy(w->fixed, kept, h->n_ops * sizeof(*kept));
     for (size_t i = 0; i < w->base->open.n; i++)
         w->fixed[w->base->open.at[i]] =
-            guess_source(w, w->base->open.at[i], place);
+            guess_source(w, w->base->open.at[i], place, place);
     if (hf_worlds_rebuild(w, &guess, w->sure, false) && guess.open_reads == 0) {
         report.g = &guess;
         valid = hf_poly_attempt(&report, w->r, true, NULL) == HF_ORDER_FOUND;

@@ -9,9 +9,7 @@
 
 /* ---- what a cycle rests on ----------------------------------------------- */
 
-typedef HF_VEC(hf_lit) lit_list;
-
-static void add_lit(lit_list *list, hf_lit lit)
+void hf_worlds_add_lit(hf_lit_list *list, hf_lit lit)
 {
     for (size_t i = 0; i < list->n; i++)
         if (list->at[i] == lit)
@@ -20,16 +18,15 @@ static void add_lit(lit_list *list, hf_lit lit)
         hf_vec_push(list, lit);
 }
 
-/* Version a of an open key is before b. */
-static void add_before(hf_worlds *w, lit_list *list, hf_key_id key, uint32_t a,
-                       uint32_t b)
+void hf_worlds_add_before(hf_worlds *w, hf_lit_list *list, hf_key_id key,
+                          uint32_t a, uint32_t b)
 {
     const hf_poly *p = &w->p;
 
     if (p->key_index[key] == HF_NONE || p->atom[a] == p->atom[b] ||
         p->atom[a] == w->g->ver_first[key])
         return;
-    add_lit(list, hf_poly_before(&w->p, p->atom[a], p->atom[b]));
+    hf_worlds_add_lit(list, hf_poly_before(&w->p, p->atom[a], p->atom[b]));
 }
 
 /* The source that the world has for a read; the solver may have gone on. */
@@ -46,34 +43,46 @@ static hf_poly_candidate candidate_of(const hf_worlds *w, hf_op_id read)
     HF_BUG("a read has a source that was not its choice");
 }
 
-/* Fills the literals that the edge needs; returns what its read is taken to
- * return. */
-static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, lit_list *list)
+/* The version that the read of a wr or rw edge returned.  *ret_chosen: what it
+ * is taken to be, if there is a choice. */
+static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
+                             hf_lit_list *list, uint32_t *ret_chosen)
 {
-    hf_poly *p = &w->p;
+    const hf_poly *p = &w->p;
+    const hf_graph *g = w->g;
+    hf_poly_candidate from;
+
+    if (hf_op_has_predicate(hf_op_kind_of(g->h, read)))
+        return hf_worlds_version_seen(w, read, e->key);
+    if (p->choice_of[read] == HF_NONE)
+        return hf_graph_source(g, read);
+    from = candidate_of(w, read);
+    hf_worlds_add_lit(list, 2 * from.var);
+    *ret_chosen = w->source[read];
+    return from.writer == HF_NONE ? g->ver_first[e->key]
+                                  : hf_graph_version_of(g, from.writer, e->key);
+}
+
+/* Fills the literals that the edge needs; returns what its read is taken to
+ * return.  *ret_told: false if a proof cannot say it. */
+static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, hf_lit_list *list,
+                             bool *ret_told)
+{
     const hf_graph *g = w->g;
     hf_op_id read = e->kind == HF_EDGE_WR ? e->to_op : e->from_op;
     uint32_t a = HF_NONE, chosen = HF_CHOSEN_ONLY;
 
-    add_lit(list, hf_poly_happened(p, e->from));
-    add_lit(list, hf_poly_happened(p, e->to));
+    hf_worlds_add_lit(list, hf_poly_happened(&w->p, e->from));
+    hf_worlds_add_lit(list, hf_poly_happened(&w->p, e->to));
+    if (e->kind == HF_EDGE_PWR || e->kind == HF_EDGE_PRW)
+        *ret_told &= hf_worlds_lits_of_condition(w, e, list);
     if (e->kind == HF_EDGE_WW)
         a = hf_graph_version_of(g, e->from, e->key);
-    if (e->kind == HF_EDGE_WR || e->kind == HF_EDGE_RW) {
-        if (p->choice_of[read] != HF_NONE) {
-            hf_poly_candidate from = candidate_of(w, read);
-
-            add_lit(list, 2 * from.var);
-            chosen = w->source[read];
-            a = from.writer == HF_NONE
-                    ? g->ver_first[e->key]
-                    : hf_graph_version_of(g, from.writer, e->key);
-        } else {
-            a = hf_graph_source(g, read);
-        }
-    }
+    if (e->kind == HF_EDGE_WR || e->kind == HF_EDGE_RW)
+        a = version_read(w, e, read, list, &chosen);
     if ((e->kind == HF_EDGE_WW || e->kind == HF_EDGE_RW) && a != HF_NONE)
-        add_before(w, list, e->key, a, hf_graph_version_of(g, e->to, e->key));
+        hf_worlds_add_before(w, list, e->key, a,
+                             hf_graph_version_of(g, e->to, e->key));
     return chosen;
 }
 
@@ -103,7 +112,7 @@ static bool holds_now(const hf_poly *p, hf_lit lit)
 /* A source that only the order tells, or a pair that the cycle has one way and
  * the first writers of its atoms the other (the versions of an atom are torn
  * apart): it has to be chosen before anything can be said of it. */
-static hf_lit unsaid(const hf_poly *p, const lit_list *list)
+static hf_lit unsaid(const hf_poly *p, const hf_lit_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         hf_poly_kind kind = p->vars.at[HF_LIT_VAR(list->at[i])].kind;
@@ -128,17 +137,21 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
                         HF_NONE,
                         (uint32_t)p->lemma_lits.n,
                         0};
-    lit_list lits = {0};
+    hf_lit_list lits = {0};
+    bool told = true;
     hf_lit torn;
 
+    w->guessed = false;
     for (uint32_t i = 0; i < cycle->n_edges; i++) {
-        uint32_t chosen = lits_of_edge(w, &cycle->edges[i], &lits);
+        uint32_t chosen = lits_of_edge(w, &cycle->edges[i], &lits, &told);
 
         hf_vec_push(&p->lemma_edges, cycle->edges[i]);
         hf_vec_push(&p->lemma_chosen, chosen);
     }
-    torn = unsaid(p, &lits);
-    if (torn == HF_LIT_NONE) {
+    if (!told)
+        c.kind = HF_STEP_KIND_COUNT;
+    torn = w->guessed ? HF_LIT_NONE : unsaid(p, &lits);
+    if (torn == HF_LIT_NONE && !w->guessed) {
         c.n_lits = (uint32_t)lits.n;
         for (size_t i = 0; i < lits.n; i++) {
             hf_vec_push(&p->lemma_lits, lits.at[i]);

@@ -369,6 +369,7 @@ bool hf_poly_prove(hf_poly *p, const hf_order_proof *proof,
         hf_poly_event_edges(p, hf_prover_note_event, &v);
     add_steps(&v, proof);
     store(&v, report->arena, &w);
+    w.rests = hf_graph_rests_of(p->g, w.edges, w.n_edges);
     report->count[HF_NO_ORDER]++;
     hf_vec_push(&report->found,
                 (hf_finding){.anomaly = HF_NO_ORDER, .witness = w});

@@ -6,7 +6,7 @@
  *
  * A transaction to whom everything it read is the newest, at its place in the
  * order of the search, has nothing to fear: that costs its operations.  For the
- * others, everything that is before them.
+ * others, everything between the first who wrote something newer and them.
  */
 #include "check/poly_mixed.h"
 
@@ -26,16 +26,79 @@ typedef struct seen {
 typedef struct sight {
     hf_mixed *m;
     HF_VEC(seen) list;
-    uint8_t *met; /* per transaction */
+    uint8_t *met;    /* per transaction */
+    uint32_t *place; /* per node, in the order found here */
+    uint32_t bound;  /* whoever commits before it does not matter */
 } sight;
 
+/* ---- places -------------------------------------------------------------- */
+
+/* The writer of the version behind v, if there is one and it is not t. */
+static hf_txn_id next_writer(const hf_graph *g, hf_key_id key, uint32_t v,
+                             hf_txn_id t)
+{
+    if (v + 1 >= g->ver_end[key] || g->ver_txn[v + 1] == t)
+        return HF_NONE;
+    return g->ver_txn[v + 1];
+}
+
+/* Where everything that t demands to be before it ends, and where somebody
+ * commits: in the order of the search, which keeps all that is demanded, and
+ * may have kept more for t.  Where some need not have happened it may not have
+ * all edges, so there in the order found here. */
+static uint32_t horizon_of(const hf_mixed *m, const uint32_t *place,
+                           hf_txn_id t)
+{
+    const hf_poly *p = m->search;
+
+    return p->uncertain ? place[hf_poly_commit(&m->events, t)]
+                        : hf_order_place(p->order)[hf_poly_start(p, t)];
+}
+
+static uint32_t place_of(const hf_mixed *m, const uint32_t *place, hf_txn_id t)
+{
+    const hf_poly *p = m->search;
+
+    return p->uncertain ? place[hf_poly_commit(&m->events, t)]
+                        : hf_order_place(p->order)[hf_poly_commit(p, t)];
+}
+
+/* The first who wrote a later version of what t read, if that was before t's
+ * horizon: nobody before it can contradict a read of t.  HF_NONE: there is
+ * none, and nobody who did is visible to t, whatever that means. */
+static uint32_t first_newer(const hf_mixed *m, hf_txn_id t,
+                            const uint32_t *place)
+{
+    const hf_graph *g = m->g;
+    const hf_history *h = g->h;
+    uint32_t horizon = horizon_of(m, place, t), first = HF_NONE;
+
+    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
+        uint32_t v = hf_graph_source(g, o), its;
+        hf_txn_id next =
+            v == HF_NONE ? HF_NONE : next_writer(g, h->op_key[o], v, t);
+
+        if (next == HF_NONE)
+            continue;
+        its = place_of(m, place, next);
+        if (its < horizon && its < first)
+            first = its;
+    }
+    return first;
+}
+
+/* ---- who is visible ------------------------------------------------------ */
+
+/* Edges lead forward in the order, so those before the bound lead to nobody
+ * behind it. */
 static void see(sight *s, hf_txn_id t, uint32_t next, hf_edge e, bool once)
 {
     hf_op_id by = next != HF_NONE        ? s->list.at[next].by
                   : e.kind == HF_EDGE_WR ? e.to_op
                                          : HF_NONE;
 
-    if (t == HF_NONE || (once && s->met[t]))
+    if (t == HF_NONE || (once && s->met[t]) ||
+        place_of(s->m, s->place, t) < s->bound)
         return;
     s->met[t] = 1;
     hf_vec_push(&s->list, (seen){t, next, e, by});
@@ -197,75 +260,28 @@ static void check_visible(sight *s, hf_txn_id t)
     }
 }
 
-/* The writer of the version behind v, if there is one and it is not t. */
-static hf_txn_id next_writer(const hf_graph *g, hf_key_id key, uint32_t v,
-                             hf_txn_id t)
-{
-    if (v + 1 >= g->ver_end[key] || g->ver_txn[v + 1] == t)
-        return HF_NONE;
-    return g->ver_txn[v + 1];
-}
-
-/* Where everything that t demands to be before it ends, and where somebody
- * commits: in the order of the search, which keeps all that is demanded, and
- * may have kept more for t.  Where some need not have happened it may not have
- * all edges, so there in the order found here. */
-static uint32_t horizon_of(const hf_mixed *m, const uint32_t *place,
-                           hf_txn_id t)
-{
-    const hf_poly *p = m->search;
-
-    return p->uncertain ? place[hf_poly_commit(&m->events, t)]
-                        : hf_order_place(p->order)[hf_poly_start(p, t)];
-}
-
-static uint32_t place_of(const hf_mixed *m, const uint32_t *place, hf_txn_id t)
-{
-    const hf_poly *p = m->search;
-
-    return p->uncertain ? place[hf_poly_commit(&m->events, t)]
-                        : hf_order_place(p->order)[hf_poly_commit(p, t)];
-}
-
-/* Did nobody write a later version of what t read before that?  Then nobody who
- * did is visible to it, whatever that means. */
-static bool sees_newest(const hf_mixed *m, hf_txn_id t, const uint32_t *place)
-{
-    const hf_graph *g = m->g;
-    const hf_history *h = g->h;
-    uint32_t horizon = horizon_of(m, place, t);
-
-    for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-        uint32_t v = hf_graph_source(g, o);
-        hf_txn_id next =
-            v == HF_NONE ? HF_NONE : next_writer(g, h->op_key[o], v, t);
-
-        if (next != HF_NONE && place_of(m, place, next) < horizon)
-            return false;
-    }
-    return true;
-}
-
 void hf_mixed_check_visible(hf_mixed *m)
 {
     const hf_history *h = m->g->h;
     sight s = {.m = m};
-    uint32_t *place = HF_NEW_ZEROED(uint32_t, (size_t)m->n_nodes + 1);
 
+    s.place = HF_NEW_ZEROED(uint32_t, (size_t)m->n_nodes + 1);
     for (size_t i = 0; i < m->order.n; i++)
-        place[m->order.at[i]] = (uint32_t)i;
+        s.place[m->order.at[i]] = (uint32_t)i;
     s.met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
     for (hf_txn_id t = 0; t < h->n_txns && !hf_graph_spent(m->g); t++) {
         hf_level_shape shape = hf_mixed_own(m, t)->shape;
 
-        if (m->g->happened[t] &&
-            (shape == HF_SHAPE_SINGLE || shape == HF_SHAPE_OTV ||
-             (shape == HF_SHAPE_AXIOM &&
-              !(hf_mixed_own(m, t)->axiom & HF_AXIOM_PREFIX))) &&
-            !sees_newest(m, t, place))
+        if (!m->g->happened[t] ||
+            (shape != HF_SHAPE_SINGLE && shape != HF_SHAPE_OTV &&
+             (shape != HF_SHAPE_AXIOM ||
+              (hf_mixed_own(m, t)->axiom & HF_AXIOM_PREFIX))))
+            continue;
+        s.bound = first_newer(m, t, s.place);
+        if (s.bound != HF_NONE)
             check_visible(&s, t);
     }
-    hf_free(place);
+    hf_free(s.place);
     hf_free(s.met);
     hf_vec_release(&s.list);
 }

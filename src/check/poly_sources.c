@@ -174,6 +174,7 @@ bool hf_worlds_rebuild(hf_worlds *w, hf_graph *g, const uint8_t *happened,
                     .options = like->options,
                     .own = like->own,
                     .others = like->others,
+                    .predicates = like->predicates,
                     .world = {happened, w->fixed, spread}};
     g->options.most = UINT32_MAX;
     if (!hf_graph_build_facts(g))

@@ -78,9 +78,19 @@ static uint32_t set_world(hf_worlds *w)
         at[place[i]] = i;
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         w->happened[t] = w->all[t] && hf_poly_happens(p, t);
-    for (uint32_t i = 0; i < n_nodes; i++)
-        if (at[i] < p->nodes.times && (at[i] & 1u) && w->happened[at[i] / 2])
-            w->order[n++] = at[i] / 2;
+    memset(w->place, 0xff, (size_t)h->n_txns * sizeof(*w->place));
+    for (uint32_t i = 0; i < n_nodes; i++) {
+        hf_txn_id t = at[i] / 2;
+
+        if (at[i] >= p->nodes.times || !w->happened[t])
+            continue;
+        if (at[i] == hf_poly_start(p, t))
+            w->start[t] = n;
+        if (at[i] & 1u) {
+            w->place[t] = n;
+            w->order[n++] = t;
+        }
+    }
     hf_free(at);
     memcpy(w->source, w->fixed, h->n_ops * sizeof(*w->source));
     for (size_t i = 0; i < w->g->open.n && p->choices.n > 0; i++) {
@@ -99,14 +109,18 @@ static uint32_t set_world(hf_worlds *w)
     }
     return n;
 }
+
 /* ---- the client ---------------------------------------------------------- */
 
 /* Judges the world at hand.  DONE: it is right, or nothing can be said. */
 static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
 {
     hf_graph_findings cycles = {0};
-    hf_graph_world world = {.happened = w->happened, .source = w->source};
-    uint32_t n = set_world(w);
+    hf_graph_world world = {.happened = w->happened,
+                            .source = w->source,
+                            .place = w->place,
+                            .start = w->start};
+    uint32_t n = set_world(w), skipped = 0;
     hf_order_next next = HF_ORDER_AGAIN;
 
     w->found =
@@ -121,10 +135,15 @@ static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
     for (size_t i = 0; i < cycles.n && next == HF_ORDER_AGAIN; i++) {
         hf_lit torn = hf_worlds_forbid_cycle(w, &cycles.at[i].witness);
 
+        skipped += w->guessed;
         if (torn != HF_LIT_NONE && hf_order_value(w->p.order, torn) < 0) {
             *ret_lit = torn;
             next = HF_ORDER_DECIDE;
         }
+    }
+    if (skipped > 0 && skipped == cycles.n) { /* nothing was learnt */
+        w->stuck = true;
+        next = HF_ORDER_DONE;
     }
     hf_vec_release(&cycles);
     return next;
@@ -253,14 +272,17 @@ void hf_worlds_store_sources(hf_worlds *w, const uint32_t *source)
 {
     const hf_history *h = w->g->h;
     hf_witness *out = &w->r->witness;
-    HF_VEC(hf_source) all = {0};
+    hf_worlds_sources all = {0};
 
-    for (hf_op_id op = 0; op < h->n_ops && w->g->reads_matter; op++)
+    for (hf_op_id op = 0; op < h->n_ops && w->g->reads_matter; op++) {
         if (source[op] != HF_CHOSEN_ONLY)
             hf_vec_push(&all, (hf_source){op, 0,
                                           source[op] == HF_CHOSEN_INITIAL
                                               ? HF_NONE
                                               : source[op] - 1});
+        if (w->pred && hf_op_has_predicate(hf_op_kind_of(h, op)))
+            hf_worlds_add_entries(w, op, &all);
+    }
     out->n_sources = (uint32_t)all.n;
     out->sources =
         hf_arena_get(&w->r->arena, hf_array_size(all.n + 1, sizeof(hf_source)));
@@ -317,6 +339,10 @@ static void deliver(hf_worlds *w, hf_order_answer answer)
         tell_limit(w);
         return;
     }
+    if (answer == HF_ORDER_FOUND && w->r->reason) {
+        w->r->verdict = HF_UNKNOWN; /* of the conditions, in every world */
+        return;
+    }
     if (answer == HF_ORDER_FOUND) {
         set_unknown(w, "there is a cycle in a world that was tried, but the "
                        "search for one to show was cut short");
@@ -339,7 +365,7 @@ static hf_txn_id *stronger_order(hf_worlds *w)
     const hf_graph *g = w->g;
     hf_graph_report report = *w->report;
 
-    if (g->open_reads > 0 || !g->reads_matter || g->own)
+    if (g->open_reads > 0 || !g->reads_matter || g->own || g->predicates)
         return NULL;
     report.g = w->g;
     return hf_poly_stronger_order(&report, w->r);
@@ -509,6 +535,10 @@ static void search(hf_worlds *w)
     w->happened = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
     w->source = HF_NEW_ZEROED(uint32_t, (size_t)h->n_ops + 1);
     w->order = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
+    w->place = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
+    w->start = HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1);
+    w->g->world.place = w->place;
+    w->g->world.start = w->start;
     if (!w->guess)
         w->guess = stronger_order(w);
     if (h->n_txns > FEW && try_guesses(w))
@@ -529,7 +559,7 @@ static bool has_odd_lists(const hf_graph *g)
     for (hf_key_id k = 0; g->has_lists && k < g->h->n_keys; k++)
         if ((g->key_use[k] & HF_USE_MURKY) && g->longest_op[k] != HF_NONE)
             return true;
-    return g->odd.n > 0 || g->undecided[0];
+    return g->odd.n > 0 || (!g->predicates && g->undecided[0]);
 }
 
 /* What one of unknown outcome read of a list, or appended to it, says
@@ -584,6 +614,11 @@ static void decide(hf_worlds *w)
     else if (has_doubtful_lists(w))
         set_unknown(w, "a list was read by one of unknown outcome, of whom it "
                        "is not known whether anybody read from it");
+    else if (w->g->predicates && !hf_worlds_take_conditions(w))
+        set_unknown(w, "conditions are judged only where it is known who "
+                       "happened, and which version they looked at");
+    else if (w->g->predicates)
+        search(w);
     else if (w->base == &w->settled && hf_poly_is_order(w->base))
         decide_order(w);
     else if (w->n_uncertain > 0 || !hf_poly_has_form(w->base) ||
@@ -600,6 +635,8 @@ void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
     decide(&w);
     report->g = g;
     end(&w);
+    if (w.pred && w.pred != g->pred)
+        hf_pred_free(w.pred);
     if (w.g && w.g == &w.again)
         hf_graph_release(&w.again);
     if (w.base == &w.settled)
@@ -613,5 +650,8 @@ void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
     hf_free(w.happened);
     hf_free(w.source);
     hf_free(w.order);
+    g->world.place = g->world.start = NULL;
+    hf_free(w.place);
+    hf_free(w.start);
     hf_free(w.guess);
 }

@@ -10,7 +10,8 @@
  *   poly_events.c   the nodes of the search, and what is known of them
  *   poly_readers.c  edges of readers whose source was chosen
  *   poly_lazy.c     readers whose source the order tells
- *   poly_lemmas.c   cycles of a world that was judged, as clauses
+ *   poly_lemmas.c   cycles of a world that was judged, as clauses;
+ *                   poly_conditions.c: what edges of conditions rest on
  *   poly_worlds.c   the search
  *   poly_mixed.c    one world, each transaction judged by its own level;
  *                   poly_sight.c: what is visible to it
@@ -19,6 +20,7 @@
 #define HF_POLY_WORLDS_H
 
 #include "check/poly.h"
+#include "check/pred.h"
 
 /* An edge that is there if its ends happened, one of which need not have. */
 typedef struct hf_guarded {
@@ -50,6 +52,10 @@ typedef struct hf_worlds {
     uint8_t *happened;
     uint32_t *source; /* per operation */
     hf_txn_id *order;
+    uint32_t *place; /* per transaction: in order; HF_NONE: did not happen */
+    uint32_t *start; /* per transaction: commits before its start */
+    bool guessed;    /* an entry of a version set was what the order tells */
+    hf_pred *pred;   /* conditions on the versions of g; NULL: none */
     bool found, stuck;
     uint64_t n_judged;
     uint64_t conflicts; /* of guesses */
@@ -79,6 +85,27 @@ void hf_worlds_make_choices(hf_worlds *w);
 uint32_t hf_worlds_add_clause(hf_poly *p, hf_poly_clause c);
 
 /* poly_lemmas.c */
+typedef HF_VEC(hf_lit) hf_lit_list;
+/* Each once; HF_LIT_NONE is none. */
+void hf_worlds_add_lit(hf_lit_list *list, hf_lit lit);
+/* Version a of an open key is before b. */
+void hf_worlds_add_before(hf_worlds *w, hf_lit_list *list, hf_key_id key,
+                          uint32_t a, uint32_t b);
+
+/* poly_conditions.c: the version of the key that a predicate operation looked
+ * at; HF_NONE: none that is known. */
+uint32_t hf_worlds_version_seen(hf_worlds *w, hf_op_id op, hf_key_id key);
+/* What an edge of a condition needs, but for the happening of its ends.
+ * False: the steps of a proof cannot say it. */
+bool hf_worlds_lits_of_condition(hf_worlds *w, const hf_edge *e,
+                                 hf_lit_list *list);
+/* Can the conditions be part of a world that is searched for? */
+bool hf_worlds_take_conditions(hf_worlds *w);
+/* Adds the sources of entries of the operation that the order told. */
+typedef HF_VEC(hf_source) hf_worlds_sources;
+void hf_worlds_add_entries(const hf_worlds *w, hf_op_id op,
+                           hf_worlds_sources *ret);
+
 /* Not everything that the cycle rests on.  Returns a pair to choose first, if
  * there is one. */
 hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle);

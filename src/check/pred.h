@@ -339,6 +339,9 @@ hf_sql_truth hf_pred_matches(hf_pred *p, const hf_pred_op *o,
 /* The version a row or an entry names; HF_NONE: none that counts. */
 uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
                          bool quiet);
+/* Of a value that several may have written: the version that a world's order
+ * tells; HF_NONE: there is no such order. */
+uint32_t hf_pred_told(const hf_graph *g, hf_txn_id t, hf_value_id v);
 /* The rows returned, ascending by key; false if a key is there with two
  * versions. */
 bool hf_pred_sort_rows(hf_pred *p, const hf_predicate *q);

@@ -122,12 +122,39 @@ static uint32_t version_by(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
     return hf_graph_version_of(g, ref.writer, key);
 }
 
+/* Newest first: the last one that was committed before t started, else the
+ * first. */
+uint32_t hf_pred_told(const hf_graph *g, hf_txn_id t, hf_value_id v)
+{
+    const hf_history *h = g->h;
+    hf_key_id key = h->value_key[v];
+    uint32_t best = HF_NONE, at = 0;
+
+    if (!g->world.place || g->value[v].ver != HF_VER_SEVERAL)
+        return HF_NONE;
+    if (hf_value_is_initial(h, key, v))
+        best = g->ver_first[key];
+    for (uint32_t i = g->ver_first[key] + 1; i < g->ver_end[key]; i++) {
+        uint32_t its = g->world.place[g->ver_txn[i]];
+        bool before = its < g->world.start[t];
+
+        if (g->ver_txn[i] == t || its == HF_NONE ||
+            hf_graph_written(h, g->ver_op[i]) != v)
+            continue;
+        if (best == HF_NONE || (before && its + 1 > at)) {
+            best = i;
+            at = before ? its + 1 : 0;
+        }
+    }
+    return best;
+}
+
 uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
                          bool quiet)
 {
     hf_graph *g = p->g;
     hf_key_id key = g->h->value_key[ref.value];
-    uint32_t ver = g->value[ref.value].ver;
+    uint32_t ver = g->value[ref.value].ver, told;
 
     if (ref.writer == HF_WRITER_INITIAL)
         return g->ver_first[key];
@@ -145,6 +172,9 @@ uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
                             "results");
         return HF_NONE;
     }
+    told = hf_pred_told(g, o->txn, ref.value);
+    if (told != HF_NONE && o->q.snapshot == HF_SNAPSHOT_NONE)
+        return told;
     if (!quiet)
         return hf_graph_take_value(g, o->txn, o->op, key, ref.value);
     if (ver < HF_VER_MOST)

@@ -295,23 +295,6 @@ static bool is_contradiction(const prover *p)
            h->op_key[c[0].to.op] == h->op_key[c[1].to.op];
 }
 
-static unsigned rests_of(const hf_graph *g, const hf_weak_edges *edges)
-{
-    unsigned rests = 0;
-
-    for (size_t i = 0; i < edges->n; i++) {
-        hf_key_id key = edges->at[i].key;
-
-        if (edges->at[i].kind == HF_EDGE_WR || key == HF_NONE)
-            continue;
-        if (g->key_use[key] & HF_USE_RANKED)
-            rests |= HF_REST_ORDER;
-        if (g->open_key[key])
-            rests |= g->rests & HF_REST_ASSUMABLE;
-    }
-    return rests;
-}
-
 static void *keep(hf_arena *arena, const void *from, size_t n, size_t size)
 {
     void *to = hf_arena_get(arena, hf_array_size(n + 1, size));
@@ -328,7 +311,7 @@ static void deliver(prover *p)
     hf_witness *w = &f.witness;
     hf_arena *arena = p->r->arena;
 
-    w->rests = rests_of(p->w->g, &p->edges);
+    w->rests = hf_graph_rests_of(p->w->g, p->edges.at, (uint32_t)p->edges.n);
     w->n_edges = (uint32_t)p->edges.n;
     w->edges = keep(arena, p->edges.at, p->edges.n, sizeof(hf_edge));
     w->n_steps = (uint32_t)p->list.n;

@@ -31,6 +31,8 @@ void hf_cli_begin(hf_cli *cli, const hf_command *const *commands)
                      isatty(STDERR_FILENO) && !dumb_terminal());
     /* a reader that goes away shows as EPIPE */
     (void)signal(SIGPIPE, SIG_IGN);
+    /* and a file that may not grow as EFBIG */
+    (void)signal(SIGXFSZ, SIG_IGN);
     hf_limits_init();
 }
 

@@ -95,17 +95,10 @@ static hf_status find_own(hf_watching *w, const char *name, hf_error *err)
                    hf_quote(quoted, sizeof quoted, path, strlen(path)));
 }
 
+/* What a name that is no row of ours may be. */
 static bool is_file(const char *name)
 {
-    const char *colon = strrchr(name, ':');
-    char path[1000];
-
-    if (access(name, R_OK) == 0)
-        return true;
-    if (!colon)
-        return strchr(name, '.') != NULL;
-    (void)snprintf(path, sizeof path, "%.*s", (int)(colon - name), name);
-    return true;
+    return access(name, R_OK) == 0 || strchr(name, '.') || strchr(name, ':');
 }
 
 hf_status hf_watching_find(hf_watching *w, const hf_profile *otherwise,
@@ -285,8 +278,7 @@ int hf_watching_end(hf_watching *w)
     hf_watch_ending e = {.profile = w->profile,
                          .stats = &s,
                          .stopped = w->stopped[0] ? w->stopped : NULL,
-                         .bad_lines = w->bad_lines,
-                         .shown = w->shown};
+                         .bad_lines = w->bad_lines};
     hf_error err;
 
     hf_watcher_look(w->watcher, &s);

@@ -159,6 +159,10 @@ struct hf_db_driver {
     void (*commit)(hf_db_session *s, hf_db_answer *ret);
     void (*abort)(hf_db_session *s, hf_db_answer *ret);
 
+    /* How far the clock of this client's machine is ahead of ours, in
+     * nanoseconds; NULL: not at all.  A bug of the store's. */
+    uint64_t (*clock_skew)(const hf_db *db, unsigned client);
+
     /* Faults; NULL: none.  `why`: if it cannot, in one line. */
     bool (*can_fault)(hf_db *db, hf_db_fault f, char *why, size_t size);
     hf_status (*fault)(hf_db *db, hf_db_fault f, uint64_t seed, bool begin,

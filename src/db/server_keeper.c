@@ -313,6 +313,7 @@ static void become(const keeper *k, unsigned i, char **arguments)
     (void)signal(SIGHUP, SIG_DFL);
     (void)signal(SIGQUIT, SIG_DFL);
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_DFL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)execve(arguments[0], arguments, environment);

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "base/map.h"
 #include "base/rng.h"
 #include "db/common.h"
 #include "db/drivers.h"
@@ -569,6 +570,23 @@ static void execute(hf_db_session *base, const hf_db_statement *statement,
     leave(s);
 }
 
+/* ---- clocks -------------------------------------------------------------- */
+
+#define MOST_SKEW_NS 20000000u
+
+static uint64_t clock_skew(const hf_db *db, unsigned client)
+{
+    const database *d = (const database *)(const void *)db;
+    hf_rng rng;
+
+    if (d->store_options.bug != HF_BUG_CLOCK_SKEW)
+        return 0;
+    hf_rng_seed(&rng, hf_mix64(d->store_options.seed + client));
+    if (!hf_rng_chance(&rng, d->store_options.bug_percent))
+        return 0;
+    return hf_rng_below(&rng, MOST_SKEW_NS);
+}
+
 /* ---- faults -------------------------------------------------------------- */
 
 static bool can_fault(hf_db *db, hf_db_fault f, char *why, size_t size)
@@ -607,6 +625,7 @@ const hf_db_driver hf_db_store = {
     .execute = execute,
     .commit = commit,
     .abort = abort_transaction,
+    .clock_skew = clock_skew,
     .can_fault = can_fault,
     .fault = fault,
 };

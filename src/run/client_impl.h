@@ -46,8 +46,8 @@ struct hf_client {
     hf_log *log; /* NULL: not recorded */
     bool sql;
     uint32_t counter; /* of tags */
-    uint64_t scans; /* without a range */
-    bool has_cover; /* hf_client_covers() */
+    uint64_t scans;   /* without a range */
+    bool has_cover;   /* hf_client_covers() */
     int64_t cover_first, cover_last;
     uint32_t fresh;
     hf_client_state state;

@@ -297,7 +297,7 @@ void hf_log_flush(hf_log *l)
         forget_deletes(r, l->client);
     l->deleting = false;
     r->queued += hf_chunk_bytes(c);
-    if (r->queued > PIECE_BYTES && !r->full) {
+    if (r->queued > PIECE_BYTES + r->left + r->left / 4 && !r->full) {
         r->full = true;
         pthread_cond_signal(&r->work);
     }

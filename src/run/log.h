@@ -115,6 +115,7 @@ struct hf_recorder {
     pthread_mutex_t mutex; /* of what follows, but for `seen` */
     pthread_cond_t work, room;
     size_t queued; /* bytes handed over and not written */
+    size_t left;   /* of these, what the newest piece had to leave out */
     bool full;     /* enough for a piece */
     bool closing;
     HF_VEC(hf_deleting) deleting;

@@ -16,8 +16,11 @@
  * Of what is there the largest closed part is taken (a greatest fixed point,
  * so that transactions that read from each other go together), per client a
  * prefix.  What waits goes with a later piece; a transaction waits no longer
- * than the others that it read from take to end.  O(operations waiting) for
- * each round, rounds are few.
+ * than the others that it read from take to end.  If so much waits that memory
+ * would grow, clients wait as well, between transactions: the one that keeps
+ * the others waiting holds its locks alone and comes to its end, at the latest
+ * by the deadline of its call.  O(operations waiting) for each round; rounds
+ * are few, and the more is waiting the rarer they are.
  */
 #include "run/recorder.h"
 
@@ -34,8 +37,6 @@
 #include "run/tag.h"
 
 #define PIECE_EVERY_NS 100000000
-/* Waiting at most; then it is written as it is. */
-#define MOST_WAITING ((size_t)32 << 20)
 #define INITIAL_KEYS 8192u
 
 typedef HF_VEC(hf_chosen) chosen_list;
@@ -173,21 +174,26 @@ static void merge(const hf_recorder *r, const part *parts, chosen_list *ret)
 
 /* ---- writing ------------------------------------------------------------- */
 
-static void write_piece(hf_recorder *r, const hf_history *h)
+static void flush(hf_recorder *r)
 {
     hf_error err;
 
+    if (hf_out_flush(&r->out, &err) != HF_OK)
+        atomic_store(&r->write_errno,
+                     r->out.write_errno ? r->out.write_errno : EIO);
+    atomic_store(&r->n_bytes, r->out.flushed);
+}
+
+static void write_piece(hf_recorder *r, const hf_history *h)
+{
     pthread_mutex_lock(&r->file); /* rows that are loaded come from another */
     if (r->text)
         hf_text_write_piece(h, &r->out);
     else
         hf_stream_piece(&r->out, h);
-    if (hf_out_flush(&r->out, &err) != HF_OK)
-        atomic_store(&r->write_errno,
-                     r->out.write_errno ? r->out.write_errno : EIO);
+    flush(r);
     r->n_txns += h->n_txns;
     r->n_ops += h->n_ops;
-    atomic_store(&r->n_bytes, r->out.flushed);
     pthread_mutex_unlock(&r->file);
     if (r->piece)
         r->piece(r->user, h);
@@ -230,8 +236,9 @@ static size_t drop_written(hf_log *l, const part *p)
     return bytes;
 }
 
-/* One piece of what is waiting; `all`: whatever it needs. */
-static void write_waiting(hf_recorder *r, bool all)
+/* One piece of what is waiting, of `waiting` bytes; `all`: whatever it needs,
+ * as nothing more will come. */
+static void write_waiting(hf_recorder *r, size_t waiting, bool all)
 {
     part *parts = HF_NEW_ZEROED(part, r->n_logs);
     chosen_list chosen = {0};
@@ -253,6 +260,7 @@ static void write_waiting(hf_recorder *r, bool all)
     hf_free(parts);
     pthread_mutex_lock(&r->mutex);
     r->queued -= bytes;
+    r->left = waiting - bytes;
     pthread_cond_broadcast(&r->room);
     pthread_mutex_unlock(&r->mutex);
 }
@@ -306,7 +314,7 @@ static void *work(void *user)
         closing = r->closing;
         waiting = r->queued;
         pthread_mutex_unlock(&r->mutex);
-        write_waiting(r, closing || waiting > MOST_WAITING);
+        write_waiting(r, waiting, closing);
     }
     return NULL;
 }
@@ -427,6 +435,7 @@ hf_status hf_recorder_open(const hf_recorder_options *o, hf_recorder **ret,
     }
     hf_out_init_fd(&r->out, r->fd);
     write_head(r, o->name);
+    flush(r); /* readable from now on */
     init_logs(r);
     if (pthread_create(&r->thread, NULL, work, r) != 0)
         st = hf_fail(err, HF_ERR_IO, "could not start a thread");

@@ -26,6 +26,8 @@
 #define PATIENCE_NS 2000000000u /* with clients that should end */
 /* Connecting anew fails for so long: the server is gone for good. */
 #define GONE_SECONDS 30.0
+/* The same when the run is over. */
+#define BACK_SECONDS 5.0
 
 uint64_t hf_runner_now(const hf_runner *r)
 {
@@ -363,6 +365,27 @@ static void check_invariants(hf_runner *r, hf_run_report *ret)
     hf_client_release(&c);
 }
 
+/* When the time is over a client may be trying to connect anew: was that a
+ * short break, or is the database gone?  All faults have ended. */
+static hf_status look_for_database(hf_runner *r, hf_error *err)
+{
+    uint64_t since = hf_clock_ns();
+    hf_client *lost = NULL;
+
+    for (unsigned i = 0; i < r->o->clients && !lost; i++)
+        if (!r->workers[i].client.session)
+            lost = &r->workers[i].client;
+    while (lost && hf_client_connect(lost, err) != HF_OK) {
+        if (hf_clock_ns() - since > (uint64_t)(BACK_SECONDS * 1e9) ||
+            (r->o->stop && r->o->stop(r->o->user))) {
+            hf_error_context(err, "the database is gone");
+            return HF_ERR_IO;
+        }
+        pause_for(LAST_PAUSE / 4);
+    }
+    return HF_OK;
+}
+
 static hf_status run_clients(hf_runner *r, hf_run_report *ret, hf_error *err)
 {
     hf_status st = start_clients(r, err);
@@ -375,6 +398,8 @@ static hf_status run_clients(hf_runner *r, hf_run_report *ret, hf_error *err)
     look(r, ret);
     hf_faults_end(r);
     ret->faults = atomic_load(&r->faults);
+    if (st == HF_OK && !ret->stopped && !has_failed(r))
+        st = look_for_database(r, err);
     for (unsigned i = 0; i < r->o->clients; i++) {
         ret->scans += r->workers[i].client.scans;
         hf_client_disconnect(&r->workers[i].client);
@@ -421,6 +446,8 @@ static void init(hf_runner *r)
         hf_client_init(c, o->db, i, o->clients, o->seed);
         c->statements = &r->statements;
         c->epoch = r->epoch;
+        if (o->db->driver->clock_skew)
+            c->epoch -= o->db->driver->clock_skew(o->db, i);
         c->sql = o->sql;
         if (r->recorder)
             c->log = hf_recorder_log(r->recorder, i);

@@ -16,7 +16,8 @@ typedef struct hf_worker {
     bool started;
     atomic_bool ended;
     hf_client client;
-    _Atomic(uint64_t) committed, aborted, unknown, given_up, retries, reconnects;
+    _Atomic(uint64_t) committed, aborted, unknown, given_up, retries,
+        reconnects;
     _Atomic(uint32_t) latency[HF_LATENCY_BUCKETS];
 } hf_worker;
 
@@ -28,7 +29,7 @@ typedef struct hf_runner {
     hf_worker *workers;
     uint64_t epoch;         /* time 0 of the history */
     uint64_t clients_epoch; /* when the clients started */
-    _Atomic(int64_t) left;   /* transactions that may still start */
+    _Atomic(int64_t) left;  /* transactions that may still start */
     atomic_bool stop;
     _Atomic(uint64_t) faults;
 

@@ -126,9 +126,7 @@ static bool check_rw(const hf_certain *c, const hf_edge *e)
     return true;
 }
 
-/* A strict reads-from edge is what makes a transaction visible under the
- * axiomatic levels; where only cycles count, a path of ww and pwr will do. */
-static bool needs_strict(const hf_verifier *v, const hf_cycle *cycle)
+bool hf_needs_strict_reads(const hf_verifier *v, const hf_cycle *cycle)
 {
     for (uint32_t i = 0; i < cycle->n; i++) {
         hf_level_shape shape = hf_level_of(v, cycle->edges[i].from)->shape;
@@ -159,7 +157,7 @@ static bool check_pwr(const hf_certain *c, const hf_cycle *cycle,
                               "the condition did not certainly look at "
                               "that version or a later one");
     condition = hf_predicate_condition(c->v, e->to_op);
-    if (!needs_strict(c->v, cycle) &&
+    if (!hf_needs_strict_reads(c->v, cycle) &&
         hf_version_match(c, e->from, e->key, condition) == HF_MATCH_YES)
         return true;
     return hf_certainly_changes(c, e->from, e->key, condition) ||

@@ -46,6 +46,9 @@ bool hf_check_order_edge(hf_verifier *v, const hf_edge *e);
 /* pwr or prw: it is there in every world where its ends happened. */
 bool hf_check_predicate_edge(const hf_certain *c, const hf_cycle *cycle,
                              const hf_edge *e);
+/* A strict reads-from edge is what makes a transaction visible under the
+ * axiomatic levels; where only cycles count, a path of ww and pwr will do. */
+bool hf_needs_strict_reads(const hf_verifier *v, const hf_cycle *cycle);
 bool hf_writes_key(const hf_history *h, hf_op_id op, hf_key_id key);
 /* The value that a read of key returned, or the last element of the list. */
 hf_value_id hf_version_read(hf_verifier *v, hf_op_id op, hf_key_id key);

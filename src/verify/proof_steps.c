@@ -11,6 +11,13 @@
  * has such an edge.  It installed that version, since only last writes of
  * transactions that did not abort are possible sources.
  *
+ * Edges of conditions.  The operation certainly looked at a version that it
+ * did not return.  If another one satisfies the condition and is later, one of
+ * those in between, or that one, changes the matches, and is not behind it: an
+ * anti-dependency, then ww.  If it is earlier, one after it, up to the version
+ * looked at, changes them: ww, then a dependency.  So the order of the two
+ * versions is all that is needed.  Other changes have to be certain.
+ *
  * SOURCES.  In a good world a read has one of its possible sources (sources.h)
  * or its transaction did not happen.
  *
@@ -124,6 +131,36 @@ static bool check_rw(hf_proof *p, const hf_edge *e, uint32_t chosen,
     return true;
 }
 
+/* A condition and a version that satisfies it, and was not returned: the order
+ * of that and the one looked at is a fact. */
+static bool check_condition(hf_proof *p, const hf_cycle *cycle,
+                            const hf_edge *e, uint32_t *ret_before)
+{
+    hf_verifier *v = p->v;
+    bool anti = e->kind == HF_EDGE_PRW;
+    hf_op_id look = anti ? e->from_op : e->to_op;
+    hf_op_id write = anti ? e->to_op : e->from_op;
+    hf_txn_id reader = anti ? e->from : e->to;
+    hf_txn_id writer = anti ? e->to : e->from, source;
+    uint32_t seen, other;
+
+    if (!hf_writes_key(v->h, write, e->key) ||
+        !hf_op_has_predicate(hf_op_kind_of(v->h, look)) ||
+        !hf_certain_look(p->c, reader, look, e->key, HF_LOOK_VIEW, &source) ||
+        source == writer || (source == HF_NONE && !anti) ||
+        (!anti && hf_needs_strict_reads(v, cycle)) ||
+        hf_version_match(p->c, writer, e->key,
+                         hf_predicate_condition(v, look)) != HF_MATCH_YES)
+        return hf_check_predicate_edge(p->c, cycle, e);
+    if (source == HF_NONE)
+        return true; /* the initial version is before all others */
+    seen = hf_facts_slot(&v->facts, source, e->key);
+    other = hf_facts_slot(&v->facts, writer, e->key);
+    *ret_before =
+        anti ? hf_fact_before(p, seen, other) : hf_fact_before(p, other, seen);
+    return true;
+}
+
 static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
 {
     const hf_edge *e = &cycle->edges[i];
@@ -147,7 +184,7 @@ static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
     else if (e->kind == HF_EDGE_RW)
         fine = check_rw(p, e, chosen, &before, &from);
     else
-        fine = hf_check_predicate_edge(p->c, cycle, e);
+        fine = check_condition(p, cycle, e, &before);
     assume(p, before);
     assume(p, from);
     p->edge_before[at] = before;

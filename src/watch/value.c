@@ -14,7 +14,7 @@ uint64_t hf_watch_value_of(hf_scalar s)
     if (s.type == HF_NIL)
         return HF_EVENT_NO_ROW;
     if (s.type == HF_INT && s.number >= -bound && s.number < bound)
-        return ((uint64_t)s.number << 1 ^ (uint64_t)(s.number >> 63)) << 1 | 1;
+        return ((uint64_t)s.number << 1 ^ -(uint64_t)(s.number < 0)) << 1 | 1;
     if (s.type == HF_INT || s.type == HF_BOOL)
         hash = XXH3_64bits_withSeed(&s.number, 8, s.type);
     else

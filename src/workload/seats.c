@@ -508,6 +508,13 @@ static void done(hf_play *p, hf_client *c, const hf_drawn *d, bool known)
     seats_driver *driver = hf_seats_driver(p, c);
     seats_wish w = wish_of(d);
 
+    if (d->type == SEATS_FIND_OPEN_SEATS && known && notes[0] &&
+        hf_memo_exact(c))
+        hf_play_breach(p, "SE2",
+                       "a read, f_seats_left of flight %lld: expected %lld, "
+                       "found %lld",
+                       (long long)d->numbers[0], (long long)notes[2],
+                       (long long)notes[1]);
     if (d->type < SEATS_NEW_RESERVATION || d->type > SEATS_DELETE_RESERVATION ||
         !notes[0])
         return;

@@ -183,8 +183,11 @@ static void wish(hf_play *p, hf_client *c, const hf_sql_result *rows,
     }
 }
 
+/* memo: 0 they differ, 1 seats left by the flight, 2 by the reservations */
 void hf_seats_find_open_seats(hf_play *p, hf_client *c, const hf_drawn *d)
 {
+    seats_state *state = hf_play_state(p);
+    int64_t *notes = hf_memo_begin(&state->notes, c);
     seats_wish w = {.flight = d->numbers[0]};
     const hf_sql_result *rows;
     int64_t base, total, left;
@@ -195,6 +198,10 @@ void hf_seats_find_open_seats(hf_play *p, hf_client *c, const hf_drawn *d)
     total = hf_cell(rows, 0, 4);
     left = hf_cell(rows, 0, 5);
     w.price = 2 * base - base * left / total;
-    if (HF_STEP(c, seats_of_flight, &rows, hf_i(w.flight)))
-        wish(p, c, rows, w, total);
+    if (!HF_STEP(c, seats_of_flight, &rows, hf_i(w.flight)))
+        return;
+    notes[1] = left;
+    notes[2] = total - (int64_t)rows->n_rows;
+    notes[0] = notes[1] != notes[2];
+    wish(p, c, rows, w, total);
 }

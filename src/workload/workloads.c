@@ -33,6 +33,8 @@ static const hf_workload *const list[] = {
     &hf_workload_on_call,
     &hf_workload_lost_update,
     &hf_workload_dirty_read,
+    &hf_workload_tokens,
+    &hf_workload_rooms,
     &hf_workload_smallbank,
     &hf_workload_tpcc,
     &hf_workload_tpcc_tiny,

@@ -167,8 +167,10 @@ static agreement check_order(const hf_result *r, hf_error *why)
 static bool write_with(const hf_history *h, const agreement_case *c,
                        unsigned threads, hf_out *out, hf_error *why)
 {
-    hf_check_options options = {
-        .threads = threads, .cache = c->cache, .mixed = c->mixed};
+    hf_check_options options = {.threads = threads,
+                                .cache = c->cache,
+                                .mixed = c->mixed,
+                                .no_enumeration = c->searched};
     hf_result *r = NULL;
     hf_json j;
 
@@ -246,8 +248,9 @@ static bool ask_both(const hf_history *h, const agreement_case *c,
                      hf_result **ret_e, hf_result **ret_r,
                      agreement_answers *ret, hf_error *why)
 {
-    hf_check_options mixed = {.mixed = true};
-    const hf_check_options *options = c->mixed ? &mixed : NULL;
+    hf_check_options special = {.mixed = c->mixed,
+                                .no_enumeration = c->searched};
+    const hf_check_options *options = c->mixed || c->searched ? &special : NULL;
     hf_result *e = NULL, *r = NULL;
 
     if (c->engine->check(h, c->level, options, NULL, &e, why) != HF_OK)

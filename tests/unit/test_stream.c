@@ -434,6 +434,83 @@ static void test_killed_recorder_leaves_a_closed_history(void **state)
     (void)rmdir(directory);
 }
 
+/* ---- a client that does not end ------------------------------------------ */
+
+static _Atomic uint64_t busy_txns;
+static _Atomic bool busy_may_end;
+
+/* Reads what the other has not committed, over and over. */
+static void *busy_client(void *user)
+{
+    hf_log *l = hf_recorder_log(user, 1);
+    hf_sql_value part = hf_sql_of_int(1);
+    hf_log_key key = {"t", &part, 1};
+
+    while (!busy_may_end) {
+        hf_log_begin(l, 1);
+        for (unsigned i = 0; i < 200; i++)
+            hf_log_value(l, HF_OP_READ, &key, hf_tag_of(0, 1), (hf_span){1, 2});
+        hf_log_end(l, HF_COMMITTED, 3);
+        busy_txns++;
+    }
+    hf_log_flush(l);
+    return NULL;
+}
+
+/* Until the other client is held back. */
+static void wait_for_standstill(void)
+{
+    uint64_t before = UINT64_MAX;
+
+    for (int i = 0; i < 600 && before != busy_txns; i++) {
+        before = busy_txns;
+        (void)usleep(100000);
+    }
+    if (before != busy_txns)
+        fail_msg("memory grows without end");
+}
+
+/* However much waits for one transaction, nothing is written that needs it,
+ * and memory does not grow: the others wait. */
+static void test_one_that_does_not_end_holds_the_others_back(void **state)
+{
+    char path[] = "/tmp/hf-stuck-XXXXXX";
+    hf_recorder_options o = {
+        .path = path, .clients = 2, .replace = true, .label = HF_LEVEL_UNSET};
+    hf_sql_value part = hf_sql_of_int(1);
+    hf_recorder_totals totals;
+    hf_recorder *r = NULL;
+    uint64_t held_back;
+    pthread_t thread;
+    hf_history *h;
+    hf_error err;
+    hf_log *l;
+
+    (void)state;
+    (void)close(mkstemp(path));
+    assert_int_equal(hf_recorder_open(&o, &r, &err), HF_OK);
+    l = hf_recorder_log(r, 0);
+    hf_log_begin(l, 1);
+    hf_log_issued(l, 1);
+    assert_int_equal(pthread_create(&thread, NULL, busy_client, r), 0);
+    wait_for_standstill();
+    held_back = busy_txns;
+    assert_true(held_back > 1000 && held_back < 20000);
+    h = read_file(path); /* as kill -9 would leave it */
+    expect_closed(h);
+    assert_int_equal(h->n_txns, 0);
+    hf_history_free(h);
+    busy_may_end = true;
+    hf_log_value(l, HF_OP_WRITE, &(hf_log_key){"t", &part, 1}, hf_tag_of(0, 1),
+                 (hf_span){1, 2});
+    hf_log_end(l, HF_COMMITTED, 4);
+    hf_log_flush(l);
+    pthread_join(thread, NULL);
+    assert_int_equal(hf_recorder_close(r, false, &totals, &err), HF_OK);
+    assert_int_equal(totals.transactions, busy_txns + 1);
+    (void)unlink(path);
+}
+
 static void test_full_disk_is_said(void **state)
 {
     hf_recorder_options o = {.path = "/dev/full",
@@ -466,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_damage_is_an_error),
         cmocka_unit_test(test_pieces_of_pieces_are_refused),
         cmocka_unit_test(test_killed_recorder_leaves_a_closed_history),
+        cmocka_unit_test(test_one_that_does_not_end_holds_the_others_back),
         cmocka_unit_test(test_full_disk_is_said),
     };
 
