@@ -46,7 +46,7 @@ soak: deps all
 	@scripts/soak $(BUILD)
 
 # Every database that is installed: hours.  SECONDS, MINUTES, DB, LEVEL,
-# WORKLOAD make it shorter, PARTS="anomalies bugs matrix clean" choose.
+# WORKLOAD make it shorter, PARTS="anomalies bugs faults matrix clean" choose.
 live: deps all
 	@SECONDS="$(SECONDS)" MINUTES="$(MINUTES)" CLIENTS="$(CLIENTS)" \
 	    CHECK="$(CHECK)" DB="$(DB)" LEVEL="$(LEVEL)" \

@@ -121,7 +121,7 @@ hf_mix_options hf_mix_defaults(hf_mix mix, hf_mix_store store,
                             .store = store,
                             .transactions = transactions,
                             .clients = 20,
-                            .keys = transactions < 50000 ? 1000 : 2000,
+                            .keys = 1000,
                             .ops = 8,
                             .seed = 1};
 }

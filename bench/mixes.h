@@ -55,8 +55,7 @@ typedef struct hf_mix_options {
     unsigned stale;  /* one read returns the version that many back; 0: none */
 } hf_mix_options;
 
-/* 20 clients, 8 operations, 1,000 keys; 2,000 keys from 50,000 transactions
- * on. */
+/* 20 clients, 8 operations, 1,000 keys. */
 hf_mix_options hf_mix_defaults(hf_mix mix, hf_mix_store store,
                                uint32_t transactions);
 

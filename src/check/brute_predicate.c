@@ -39,11 +39,12 @@ static hf_key_id key_of(const context *x, const hf_version_ref *ref)
     return x->c->h->value_key[ref->value];
 }
 
+/* What was appended is an element, not what a condition would look at. */
 static hf_brute_match match(const context *x, hf_value_id value)
 {
     const hf_history *h = x->c->h;
 
-    if (h->value_type[value] == HF_LIST)
+    if (h->value_type[value] == HF_LIST || x->c->keys[h->value_key[value]].list)
         return HF_BRUTE_MATCH_ERROR;
     return hf_brute_condition(x->condition, hf_value_scalar(h, value));
 }

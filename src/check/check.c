@@ -122,6 +122,37 @@ static hf_result *better(hf_result *old, hf_result *r,
     return r;
 }
 
+/* Conditions without version sets say nothing about dependencies, but an order
+ * in which the transactions return what they returned is a proof all the same.
+ * The recorded ones, that of the ends and that of the file are tried. */
+static hf_result *try_orders(const hf_history *h, hf_level level,
+                             const hf_check_options *options, hf_budget *budget)
+{
+    static const unsigned orders[] = {HF_REST_BY_SERIAL, HF_REST_BY_COMMIT,
+                                      HF_REST_BY_END, HF_REST_BY_FILE};
+    hf_check_options o = {0};
+
+    if (options)
+        o = *options;
+    if (!hf_has_predicates(h) || o.mixed || o.assume ||
+        hf_level_get(level)->shape == HF_SHAPE_WW)
+        return NULL;
+    for (unsigned i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        hf_result *r = NULL;
+
+        o.order = orders[i];
+        if (budget && budget->spent)
+            return NULL;
+        if (hf_replay_check(h, level, &o, budget, &r, NULL) != HF_OK)
+            continue; /* it was not recorded */
+        if (r->verdict == HF_VALID && r->witness.kind == HF_WITNESS_SERIAL &&
+            r->witness.rests == 0)
+            return r;
+        hf_result_free(r);
+    }
+    return NULL;
+}
+
 hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
                         hf_level level, const hf_check_options *options,
                         hf_budget *budget, hf_result **ret, hf_error *err)
@@ -150,6 +181,12 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
         kept = better(kept, r, options, engines[i].last_word);
         if (kept->verdict != HF_UNKNOWN || (budget && budget->spent))
             break;
+    }
+    if (kept && kept->verdict == HF_UNKNOWN) {
+        hf_result *r = try_orders(h, level, options, budget);
+
+        if (r)
+            kept = better(kept, r, options, false);
     }
     if (kept)
         hf_poly_shrink(h, options, budget, kept);

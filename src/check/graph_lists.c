@@ -537,6 +537,18 @@ bool hf_graph_explain_torn(const hf_graph *g, hf_op_id read, hf_edge *ret,
     return found;
 }
 
+/* With mixed levels, one of the two may be allowed to read anything. */
+static void note_contradiction(hf_graph *g, hf_op_id a, hf_op_id b)
+{
+    if (!g->own || (hf_graph_reads_matter(g, hf_op_txn(g->h, a)) &&
+                    hf_graph_reads_matter(g, hf_op_txn(g->h, b))))
+        hf_graph_note(g, HF_INCOMPATIBLE_ORDER, a, b, HF_NONE, HF_NONE);
+    else
+        hf_graph_undecided(g, true,
+                           "two lists contradict each other, one of them read "
+                           "where dirty reads are allowed");
+}
+
 static void look_closer(hf_graph *g, hf_op_id op)
 {
     const hf_history *h = g->h;
@@ -558,7 +570,7 @@ static void look_closer(hf_graph *g, hf_op_id op)
     if (l.upon != HF_NONE && !twice)
         hf_graph_note(g, HF_DIRTY_UPDATE, l.aborted, l.upon, op, HF_NONE);
     if (longest != op && contradicts(g, &l, h->op_value[longest]))
-        hf_graph_note(g, HF_INCOMPATIBLE_ORDER, longest, op, HF_NONE, HF_NONE);
+        note_contradiction(g, longest, op);
     else if (!l.garbage && !l.several && !twice &&
              find_torn(g, key, &l) != HF_NONE && g->odd.n < 1000)
         hf_vec_push(&g->odd, (hf_place){{HF_NONE, HF_NONE, op, HF_NONE}});

@@ -184,6 +184,21 @@ static bool has_initial_list(const hf_history *h, hf_key_id key)
            h->value_type[h->key_initial[key]] == HF_LIST;
 }
 
+/* A list that does not begin with what was there, or goes on with what nobody
+ * appended. */
+static void check_initial_list(hf_graph *g, hf_op_id op, hf_value_id v)
+{
+    const hf_history *h = g->h;
+    hf_value_id initial = h->key_initial[h->op_key[op]];
+    bool garbage = false;
+
+    for (; v != HF_NONE && v != initial && !garbage; v = hf_list_parent(h, v))
+        garbage = h->value_type[v] != HF_LIST ||
+                  g->value[hf_list_last(h, v)].ver == HF_VER_NOBODY;
+    if (garbage || v == HF_NONE)
+        hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
+}
+
 /* For a list: the version of its last element, or the initial one. */
 static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
                                hf_value_id v)
@@ -196,6 +211,7 @@ static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
     if (hf_value_is_initial(h, key, v))
         return g->ver_first[key];
     if (has_initial_list(h, key)) {
+        check_initial_list(g, op, v);
         if (!r->blind)
             open_read(g, op);
         return HF_NONE;
@@ -229,8 +245,10 @@ static void check_own(reader *r, hf_op_id own, hf_op_id op, hf_value_id v)
     hf_value_id written = hf_graph_written(g->h, own);
     bool fine = written == v;
 
-    if (has_initial_list(g->h, g->h->op_key[op]))
+    if (has_initial_list(g->h, g->h->op_key[op])) {
+        check_initial_list(g, op, v);
         return;
+    }
     if (g->key_use[g->h->op_key[op]] & HF_USE_LIST) {
         if (g->h->value_type[v] == HF_LIST)
             hf_graph_look_at_list(g, op);

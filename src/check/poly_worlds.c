@@ -344,8 +344,12 @@ static void deliver(hf_worlds *w, hf_order_answer answer)
         return;
     }
     if (answer == HF_ORDER_FOUND) {
-        set_unknown(w, "there is a cycle in a world that was tried, but the "
-                       "search for one to show was cut short");
+        set_unknown(w, w->guessed
+                           ? "a condition looked at a version that several "
+                             "may have written, and taking the newest does "
+                             "not explain what was read"
+                           : "there is a cycle in a world that was tried, but "
+                             "the search for one to show was cut short");
         return;
     }
     hf_order_proof_make(w->p.order, &proof);

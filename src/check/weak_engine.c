@@ -115,7 +115,8 @@ static void settle(engine *e)
         set_unknown(e, g->undecided);
         return;
     }
-    if (is_murky(g) || (g->open_reads > 0 && g->reads_matter)) {
+    if (is_murky(g) ||
+        (g->open_reads > 0 && (g->reads_matter || g->options.assume))) {
         g->n_open_keys = 0; /* they are no hindrance */
         set_unknown(e, hf_graph_missing(g, &e->r->arena));
         return;

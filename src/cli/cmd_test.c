@@ -138,7 +138,19 @@ static int exit_of(const hf_testing *t)
                                                        : HF_EXIT_INVALID;
 }
 
-static void print_answer(const hf_testing *t)
+/* No engine came to an end. */
+static hf_result *unknown(hf_level level, const char *reason)
+{
+    hf_result *r = hf_result_new(level, "none");
+
+    r->verdict = HF_UNKNOWN;
+    r->reason =
+        (char *)(uintptr_t)hf_arena_text(&r->arena, reason, strlen(reason));
+    return r;
+}
+
+/* Before the check, which may take its time. */
+static void print_run(const hf_testing *t)
 {
     const hf_running *r = &t->running;
     hf_out *out = &r->cli->out;
@@ -148,13 +160,23 @@ static void print_answer(const hf_testing *t)
         return;
     if (t->set->json) {
         hf_running_json(r, hf_testing_path(t, "history.hf", path), out);
-        hf_job_print(&t->job, t->result);
-        return;
+    } else {
+        hf_running_print(r, out);
+        hf_testing_promise(t, out);
+        hf_out_char(out, '\n');
     }
-    hf_running_print(r, out);
-    hf_testing_promise(t, out);
-    hf_out_char(out, '\n');
+    hf_cli_flush(r->cli);
+}
+
+static void print_answer(const hf_testing *t)
+{
+    hf_out *out = &t->running.cli->out;
+
+    if (t->set->quiet)
+        return;
     hf_job_print(&t->job, t->result);
+    if (t->set->json)
+        return;
     if (t->set->expect)
         hf_out_format(out, "\nexpected %s\n",
                       choose_expected(t->set->expect - 1));
@@ -216,11 +238,16 @@ static int test(hf_testing *t)
     hf_db_close(t->running.db); /* the check wants the memory */
     t->running.db = NULL;
     st = hf_testing_write(t, &err); /* should the check not come back */
+    print_run(t);
     if (st == HF_OK)
         st = check_history(t, path, &err);
-    if (st == HF_ERR_LIMIT) {
+    if (st == HF_ERR_LIMIT && !t->h) {
         hf_job_print_unknown(&t->job, err.text, &t->running.cli->out);
         return HF_EXIT_UNKNOWN;
+    }
+    if (st == HF_ERR_LIMIT) {
+        t->result = unknown(t->level, err.text);
+        st = HF_OK;
     }
     if (st == HF_OK)
         st = hf_testing_write(t, &err);

@@ -137,12 +137,16 @@ static uint32_t breach_rows(const hf_running *r, hf_report_row *ret)
 
 static void put_page(const hf_testing *t, hf_out *out)
 {
+    /* the last ones are not always there */
     static const hf_report_row files[] = {
         {"history.hf", "the history"},
         {"verdict.json", "the verdict, for programs"},
-        {"witness.json", "its proof, for holdfast verify"},
         {"log.txt", "what was run, and what was found"},
-        {"repeat.txt", "how to do it again"}};
+        {"repeat.txt", "how to do it again"},
+        {"witness.json", "its proof, for holdfast verify"},
+        {"cycle.dot", "the evidence as a graph, for Graphviz"}};
+    const unsigned n_files = sizeof files / sizeof *files;
+    const hf_verdict verdict = t->result->verdict;
     hf_report_row breaches[MOST_ROWS];
     char numbers[4][64], check[160], when[40];
     const hf_running *r = &t->running;
@@ -189,7 +193,9 @@ static void put_page(const hf_testing *t, hf_out *out)
                            .command = command.at,
                            .check = check,
                            .files = files,
-                           .n_files = sizeof files / sizeof *files},
+                           .n_files = verdict == HF_INVALID   ? n_files
+                                      : verdict == HF_UNKNOWN ? n_files - 2
+                                                              : n_files - 1},
         out);
     hf_out_release(&command);
 }

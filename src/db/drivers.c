@@ -8,8 +8,8 @@
 #include "base/str.h"
 
 static const hf_db_driver *const drivers[] = {
-    &hf_db_sqlite,           &hf_db_store,   &hf_db_rocksdb, &hf_db_postgres,
-    &hf_db_postgres_standby, &hf_db_mariadb, &hf_db_galera,
+    &hf_db_sqlite,   &hf_db_sqlite_processes, &hf_db_store,   &hf_db_rocksdb,
+    &hf_db_postgres, &hf_db_postgres_standby, &hf_db_mariadb, &hf_db_galera,
 };
 
 #define N_DRIVERS (sizeof(drivers) / sizeof(drivers[0]))

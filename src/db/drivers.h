@@ -5,6 +5,7 @@
 #include "db/db.h"
 
 extern const hf_db_driver hf_db_sqlite;
+extern const hf_db_driver hf_db_sqlite_processes;
 extern const hf_db_driver hf_db_store;
 extern const hf_db_driver hf_db_rocksdb;
 extern const hf_db_driver hf_db_postgres;

@@ -334,7 +334,8 @@ def nothing_left():
     tmp = "/proc/%d/root/tmp" % holder.pid
     history = path("left.hf")
     try:
-        for db, needs in (("sqlite", "true"), ("rocksdb", "true"),
+        for db, needs in (("sqlite", "true"), ("sqlite-processes", "true"),
+                          ("rocksdb", "true"),
                           ("postgres", "pg_config"),
                           ("mariadb", "mariadbd")):
             if not shutil.which(needs):

@@ -149,6 +149,11 @@ static const case_ here[] = {
     {"--db sqlite -w tatp", 0, 300000}, /* deletes */
     {"--db sqlite -w dirty-read", 0, 80000},
     {"--db sqlite --variant rollback -w king-cobra-rmw", 0, 80000},
+    {"--db sqlite-processes -w bank --faults kill --fault-every 100ms", 0,
+     60000},
+    {"--db sqlite-processes --variant rollback -w smallbank --faults kill "
+     "--fault-every 100ms",
+     0, 60000},
     {"--db store -w item-mix", 0, 80000},
     {"--db store -w rw-register --isolation snapshot-isolation", 0, 80000},
     {"--db store --inject lost-update -w lost-update", 1, 200000},

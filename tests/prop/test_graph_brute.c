@@ -92,6 +92,7 @@ static agreement_case case_of(const run *r, hf_level level, bool threads)
                             .reference = r->reference,
                             .level = level,
                             .threads = threads,
+                            .searched = r->decides,
                             .lengths = !r->decides || shape >= HF_SHAPE_SINGLE};
 }
 

@@ -374,6 +374,8 @@ static void many_at_once(void **state)
     many("sqlite", "wal");
     many("sqlite", "wal-deferred");
     many("sqlite", "shared-cache");
+    many("sqlite-processes", "wal");
+    many("sqlite-processes", "rollback");
     many("store", NULL);
     if (has_rocksdb()) {
         many("rocksdb", "pessimistic");
@@ -393,6 +395,25 @@ static void sqlite_works(void **state)
         works("sqlite", sqlite_variants[i]);
         interrupts("sqlite", sqlite_variants[i]);
     }
+}
+
+/* Each client is a process; one that is killed leaves nothing half done. */
+static void sqlite_processes_work(void **state)
+{
+    static const char *const where[] = {"wal", "rollback", "wal-deferred"};
+    hf_error err = {0};
+    hf_db *db;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        works("sqlite-processes", where[i]);
+        interrupts("sqlite-processes", where[i]);
+    }
+    assert_int_equal(hf_db_open("sqlite-processes",
+                                &(hf_db_options){.variant = "shared-cache"},
+                                &db, &err),
+                     HF_ERR_USAGE);
+    assert_non_null(strstr(err.text, "one process"));
 }
 
 static void sqlite_conflicts(void **state)
@@ -904,6 +925,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(sqlite_works),
+        cmocka_unit_test(sqlite_processes_work),
         cmocka_unit_test(sqlite_conflicts),
         cmocka_unit_test(sqlite_dirty_reads),
         cmocka_unit_test(sqlite_types),

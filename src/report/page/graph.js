@@ -1,5 +1,6 @@
-/* The evidence as a picture: transactions on an ellipse, edges between them.
- * Two stand side by side, or one above the other where it is narrow. */
+/* The evidence as a picture: transactions on an ellipse (or, where that would
+ * be too high, in two columns), edges between them.  Two stand side by side, or
+ * one above the other where it is narrow. */
 const nodeGap = 54;
 
 function nodeOf(id, brief) {
@@ -19,15 +20,45 @@ function nodeOf(id, brief) {
           h: 32 + (lines.length ? lines.length * 17 + 5 : 0), x: 0, y: 0};
 }
 
+function hides(a, b, gap) {
+  return Math.abs(a.x - b.x) < (a.w + b.w) / 2 + gap &&
+    Math.abs(a.y - b.y) < (a.h + b.h) / 2 + gap;
+}
+
 function overlap(nodes, gap) {
-  for (let i = 0; i < nodes.length; i++) {
-    for (let k = 0; k < i; k++) {
-      const a = nodes[i], b = nodes[k];
-      if (Math.abs(a.x - b.x) < (a.w + b.w) / 2 + gap &&
-          Math.abs(a.y - b.y) < (a.h + b.h) / 2 + gap) return true;
+  return nodes.some((a, i) =>
+    nodes.slice(0, i).some((b) => hides(a, b, gap)));
+}
+
+/* On the flattest ellipse where none hides another, turned as is best; false:
+ * none is flat enough. */
+function ellipse(nodes, full, widest) {
+  const n = nodes.length, rx = (full - widest) / 2 - 4;
+  for (let ry = n === 3 ? 120 : 90; ry <= 110 + 45 * n; ry += 15) {
+    for (const turn of [0, 0.5, 0.25, 0.125, 0.375]) {
+      nodes.forEach((node, i) => {
+        const angle = 2 * Math.PI * (i + turn) / n - Math.PI / 2;
+        node.x = full / 2 + rx * Math.cos(angle);
+        node.y = ry * Math.sin(angle);
+      });
+      if (!overlap(nodes, n > 12 ? 28 : nodeGap)) return true;
     }
   }
   return false;
+}
+
+/* Down on the left, up on the right; where two do not fit side by side the
+ * right ones stand in the gaps of the left ones. */
+function ladder(nodes, full, tallest) {
+  const n = nodes.length, left = Math.ceil(n / 2);
+  const beside = nodes.every((a, i) => a.w +
+    (i < left ? nodes[n - 1 - i] : a).w + 40 <= full);
+  const row = beside ? tallest + nodeGap + 20 : 2 * tallest + 80;
+  nodes.forEach((node, i) => {
+    const onLeft = i < left;
+    node.x = onLeft ? node.w / 2 + 4 : full - node.w / 2 - 4;
+    node.y = (onLeft ? i : n - 1 - i + (beside ? 0 : 0.5)) * row;
+  });
 }
 
 /* Sets x and y of each; returns the width of the picture. */
@@ -51,16 +82,7 @@ function place(nodes, width) {
     nodes[1].y = beside ? height / 2 : height - nodes[1].h / 2 - 8;
     return full;
   }
-  const rx = (full - widest) / 2 - 4;
-  let ry = n === 3 ? 120 : 90;
-  for (;; ry += 15) {
-    nodes.forEach((node, i) => {
-      const angle = 2 * Math.PI * i / n - Math.PI / 2;
-      node.x = full / 2 + rx * Math.cos(angle);
-      node.y = ry * Math.sin(angle);
-    });
-    if (ry > 1500 || !overlap(nodes, n > 12 ? 28 : nodeGap)) break;
-  }
+  if (!ellipse(nodes, full, widest)) ladder(nodes, full, tallest);
   const top = Math.min(...nodes.map((node) => node.y - node.h / 2)) - 24;
   nodes.forEach((node) => { node.y -= top; });
   return full;
@@ -99,11 +121,27 @@ function labelWidth(text) {
   return cut(text, 26).length * 6.9 + 18;
 }
 
-/* The middle of a curve, where its label is. */
+/* The point of a curve where its label is: the middle, unless that is taken. */
 function middle(route) {
   const [ax, ay] = border(route.a, route.cx, route.cy);
   const [bx, by] = border(route.b, route.cx, route.cy);
-  return [ax / 4 + route.cx / 2 + bx / 4, ay / 4 + route.cy / 2 + by / 4];
+  const t = route.t || 0.5, s = 1 - t;
+  return [s * s * ax + 2 * s * t * route.cx + t * t * bx,
+          s * s * ay + 2 * s * t * route.cy + t * t * by];
+}
+
+/* Moves labels along their curves until none hides another, or a box. */
+function placeLabels(ways, edges, nodes) {
+  const taken = nodes.map((n) => ({x: n.x, y: n.y, w: n.w, h: n.h}));
+  ways.forEach((way, i) => {
+    const box = {w: labelWidth(edgeText(edges[i])) + 4, h: 24};
+    for (const t of [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.5]) {
+      way.t = t;
+      [box.x, box.y] = middle(way);
+      if (!taken.some((o) => hides(o, box, 0))) break;
+    }
+    taken.push(box);
+  });
 }
 
 function drawEdge(e, index, route, action) {
@@ -140,6 +178,14 @@ function drawNode(node, action) {
     class: 'line', x: x + 13, y: y + 42 + i * 17}, line)));
 }
 
+/* How far control points must be apart for labels of that width to be side by
+ * side: those of steep edges need more. */
+function apart(a, b, width) {
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+  return 2 * (Math.abs(b.y - a.y) / length * width +
+              Math.abs(b.x - a.x) / length * 26);
+}
+
 /* Ways for the edges: those that join the same two are spread. */
 function routes(edges, byId, n) {
   const pairs = new Map();
@@ -152,10 +198,13 @@ function routes(edges, byId, n) {
     }
     const same = pairs.get(key);
     const wide = same.reduce((sum, o) => sum + labelWidth(edgeText(o)), 24);
-    const spread = n === 2 && byId.get(low).x === byId.get(high).x
-      ? Math.max(170, wide * 2 / same.length) : n === 2 ? Math.max(170, byId.get(low).h * 1.2 + 100) : 64;
-    const [cx, cy] = bend(byId.get(low), byId.get(high), same.indexOf(e),
-                          same.length, same.length > 4 ? spread / 1.7 : spread);
+    const one = byId.get(low), other = byId.get(high);
+    const spread = n === 2 && one.x === other.x
+      ? Math.max(170, wide * 2 / same.length)
+      : n === 2 ? Math.max(170, one.h * 1.2 + 100)
+        : Math.max(64, apart(one, other, wide / same.length));
+    const [cx, cy] = bend(one, other, same.indexOf(e), same.length,
+                          same.length > 4 ? spread / 1.7 : spread);
     return {a: byId.get(e.from), b: byId.get(e.to), cx, cy};
   });
 }
@@ -166,6 +215,7 @@ function drawGraph(host, finding, width, onEdge, onTxn) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const w = place(nodes, width);
   const ways = routes(finding.edges, byId, nodes.length);
+  placeLabels(ways, finding.edges, nodes);
   let up = Math.min(...nodes.map((node) => node.y - node.h / 2)) - 4;
   let down = Math.max(...nodes.map((node) => node.y + node.h / 2)) + 4;
   let left = 0, right = w;
