@@ -95,17 +95,10 @@ static hf_status find_own(hf_watching *w, const char *name, hf_error *err)
                    hf_quote(quoted, sizeof quoted, path, strlen(path)));
 }
 
+/* What a name that is no row of ours may be. */
 static bool is_file(const char *name)
 {
-    const char *colon = strrchr(name, ':');
-    char path[1000];
-
-    if (access(name, R_OK) == 0)
-        return true;
-    if (!colon)
-        return strchr(name, '.') != NULL;
-    (void)snprintf(path, sizeof path, "%.*s", (int)(colon - name), name);
-    return true;
+    return access(name, R_OK) == 0 || strchr(name, '.') || strchr(name, ':');
 }
 
 hf_status hf_watching_find(hf_watching *w, const hf_profile *otherwise,
@@ -207,6 +200,18 @@ static void show(hf_watching *w, const hf_watcher_stats *s)
     hf_progress_update(&w->cli->progress, line, 0, 0);
 }
 
+static void note_stalls(hf_watching *w, const hf_watcher_stats *s)
+{
+    if (s->pipeline.stalls == w->stalls)
+        return;
+    w->stalls = s->pipeline.stalls;
+    erase_progress(w);
+    hf_cli_note(w->cli,
+                "a client is silent: the others are judged without it (%u of "
+                "%u now)",
+                s->pipeline.passed, s->pipeline.clients);
+}
+
 static bool tick(void *user, hf_watcher *watcher)
 {
     hf_watching *w = user;
@@ -214,8 +219,9 @@ static bool tick(void *user, hf_watcher *watcher)
 
     if (!w->alone)
         return true;
-    if (w->cli->progress.wanted) {
+    if (w->cli->progress.wanted || w->live) {
         hf_watcher_look(watcher, &s);
+        note_stalls(w, &s);
         show(w, &s);
     }
     if (!hf_budget_look(&w->cli->budget))
@@ -243,6 +249,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
         .tick = tick,
         .user = w};
 
+    w->live = live;
     hf_cli_flush(w->cli);
     hf_out_init_fd(&w->out, STDOUT_FILENO);
     w->watcher = hf_watcher_new(&o);
@@ -285,8 +292,7 @@ int hf_watching_end(hf_watching *w)
     hf_watch_ending e = {.profile = w->profile,
                          .stats = &s,
                          .stopped = w->stopped[0] ? w->stopped : NULL,
-                         .bad_lines = w->bad_lines,
-                         .shown = w->shown};
+                         .bad_lines = w->bad_lines};
     hf_error err;
 
     hf_watcher_look(w->watcher, &s);

@@ -32,7 +32,8 @@ typedef struct hf_watching {
     uint64_t started_ns, started_cpu_ns, bad_lines, last_events, last_tick_ns;
     double rate; /* events a second, lately */
     bool alone;  /* the progress line is ours */
-    size_t most_bytes;
+    bool live;   /* clients may stall */
+    uint64_t stalls;
     pthread_t thread;
     bool has_thread;
 } hf_watching;

@@ -27,8 +27,6 @@ typedef struct hf_watch_ending {
     const char *stopped;         /* why before the end, or NULL */
     uint64_t bad_lines;          /* of input that could not be read */
     double seconds, cpu_seconds; /* it took; of all threads */
-    uint64_t shown;              /* violations that were printed */
-    const char *const *notes;    /* other things not judged, ended by NULL */
 } hf_watch_ending;
 
 /* Was all of the input judged as far as it can be? */

@@ -2,7 +2,7 @@
  *
  * Three stages, each a pure function of what came before it:
  *
- *   intake (watch.c, scans.c)   by the caller, in the order of the events:
+ *   intake (intake.c, scans.c)  by the caller, in the order of the events:
  *       keeps running transactions; a read becomes an item at once, writes
  *       and locks when their transaction ends, for only then it is known
  *       from when to when they stood.  An item carries all that is needed to
@@ -292,6 +292,15 @@ typedef struct generations {
     generation old, young;
 } generations;
 
+static inline void generation_add(generations *g, uint64_t least,
+                                  uint64_t greatest)
+{
+    if (least < g->young.least)
+        g->young.least = least;
+    if (greatest > g->young.greatest)
+        g->young.greatest = greatest;
+}
+
 typedef struct placed {
     uint64_t place;
     uint32_t key;
@@ -436,9 +445,13 @@ void hf_watch_scan_row(hf_watch *w, uint32_t slot, const hf_event *e);
 void hf_watch_scans_trim(hf_watch *w);
 void hf_watch_scans_release(hf_watch *w);
 
-/* ---- watch.c ------------------------------------------------------------- */
+/* ---- intake.c and watch.c
+ * ------------------------------------------------------------- */
 
 void hf_watch_push_item(hf_watch *w, const watch_item *it);
+void hf_watch_take(hf_watch *w, const hf_event *e);
+/* The transaction ended, and nobody knows how, no earlier than lo. */
+void hf_watch_end_maybe(hf_watch *w, uint32_t slot, uint64_t lo);
 /* The snapshot that a read at `at` of t is of. */
 span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
                             bool locks, uint8_t *ret_flags);

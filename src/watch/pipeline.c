@@ -125,7 +125,7 @@ uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from)
         c->number = (uint32_t)p->clients.n;
         hf_vec_push(&p->clients, c);
     }
-    c->left = c->passed = false;
+    c->left = c->passed = c->stands_in = false;
     c->promise = from;
     c->last = from == UINT64_MAX ? 0 : from;
     c->bad_txn = c->late_txn = UINT64_MAX;
@@ -134,6 +134,14 @@ uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from)
     p->stats.clients++;
     pthread_mutex_unlock(&p->mutex);
     return c->number;
+}
+
+void hf_pipeline_stand_in(hf_pipeline *p, uint32_t client)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->clients.at[client]->stands_in = true;
+    p->stats.clients--;
+    pthread_mutex_unlock(&p->mutex);
 }
 
 /* A block of the client with room for an event; NULL: stopped. */
@@ -287,6 +295,8 @@ static bool pass_by(hf_pipeline *p)
             now - c->heard_ns < p->o.stall_ns)
             continue;
         c->passed = some = true;
+        if (c->stands_in)
+            continue;
         p->stats.stalls++;
         p->stats.stalled_client = c->number;
     }
@@ -342,7 +352,7 @@ static void publish(hf_pipeline *p)
     p->stats.batches = p->n_batches;
     p->stats.lag_ns = p->newest > p->done ? p->newest - p->done : 0;
     for (size_t i = 0; i < p->dry.n; i++)
-        passed += p->dry.at[i]->passed;
+        passed += p->dry.at[i]->passed && !p->dry.at[i]->stands_in;
     p->stats.passed = (uint32_t)passed;
 }
 

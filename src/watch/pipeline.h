@@ -52,6 +52,9 @@ void hf_pipeline_free(hf_pipeline *p);
  * numbered from 0, numbers of those that left are used again.  UINT64_MAX: it
  * holds nothing up; the promises of others are for it as well. */
 uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from);
+/* It stands for clients that have not come yet: it is none itself, and if it is
+ * passed by that does not count. */
+void hf_pipeline_stand_in(hf_pipeline *p, uint32_t client);
 /* Events of one client, ascending, whole transactions or parts of them;
  * `client` of each is filled in.  May wait.  False: the consumer has stopped,
  * or the file for what does not fit could not be written. */

@@ -39,7 +39,7 @@ typedef struct hf_pipeline_client {
     uint64_t heard_ns;
     uint64_t bad_txn;  /* did not ascend, and its rest; UINT64_MAX: none */
     uint64_t late_txn; /* was late, and its rest */
-    bool left;
+    bool left, stands_in;
     /* the consumer's */
     hf_event_block *head; /* NULL: dry */
     bool passed;

@@ -45,6 +45,12 @@
 
 /* ---- room ---------------------------------------------------------------- */
 
+static void room_give(watch_shard *s, watch_version *v, unsigned class)
+{
+    v->value = (uint64_t)(uintptr_t)s->spare[class];
+    s->spare[class] = v;
+}
+
 static watch_version *room_take(watch_shard *s, unsigned class)
 {
     watch_version *v = s->spare[class];
@@ -53,7 +59,7 @@ static watch_version *room_take(watch_shard *s, unsigned class)
     char *slab;
 
     if (v) {
-        memcpy(&s->spare[class], v, sizeof(v));
+        s->spare[class] = (watch_version *)(uintptr_t)v->value;
         return v;
     }
     slab = hf_alloc(n * bytes);
@@ -62,16 +68,9 @@ static watch_version *room_take(watch_shard *s, unsigned class)
     for (size_t i = 1; i < n; i++) {
         watch_version *other = (watch_version *)(void *)(slab + i * bytes);
 
-        memcpy(other, &s->spare[class], sizeof(other));
-        s->spare[class] = other;
+        room_give(s, other, class);
     }
     return (watch_version *)(void *)slab;
-}
-
-static void room_give(watch_shard *s, watch_version *v, unsigned class)
-{
-    memcpy(v, &s->spare[class], sizeof(v));
-    s->spare[class] = v;
 }
 
 void hf_watch_shard_init(watch_shard *s, hf_watch *w)

@@ -190,8 +190,10 @@ uint64_t hf_watcher_count(hf_watcher *w, const hf_history *h)
 void hf_watcher_begin(hf_watcher *w, hf_watcher_sessions how)
 {
     w->how = how;
-    if (how != HF_SESSIONS_COUNTED)
+    if (how != HF_SESSIONS_COUNTED) {
         w->door = hf_pipeline_join(w->pipeline, 0);
+        hf_pipeline_stand_in(w->pipeline, w->door);
+    }
     for (size_t i = 0; i < w->sessions.n; i++) {
         session *s = &w->sessions.at[i];
 

@@ -25,6 +25,7 @@ typedef struct tiny {
     hf_event events[MOST_EVENTS];
     size_t n;
     unsigned keys, txns;
+    bool columns; /* all keys are of row 0; there are no scans */
     uint64_t initial[ORACLE_KEYS];
 } tiny;
 
@@ -90,7 +91,7 @@ static void operate(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
         e->key = e->row = key;
         e->value = x->own[key] = v;
         x->wrote[key] = true;
-    } else if (hf_rng_chance(r, 20)) {
+    } else if (!t->columns && hf_rng_chance(r, 20)) {
         (void)record(t, x, i, HF_EVENT_SCAN, after);
         for (unsigned k = 0; k < t->keys; k++) {
             record_read(t, x, i, k, after, state, 0);
@@ -196,8 +197,11 @@ static void make(tiny *t, hf_rng *r)
     if (hf_rng_chance(r, 40))
         change_read(t, r);
     qsort(t->events, t->n, sizeof(hf_event), by_before);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->events[i].extra = 0;
+        if (t->columns)
+            t->events[i].row = 0;
+    }
 }
 
 /* ---- the question, asked twice ------------------------------------------- */
@@ -222,7 +226,8 @@ static bool ask_watch(const tiny *t, const hf_profile *p, hf_violation *first)
                      t->initial[k] ? HF_WATCH_INITIAL_VALUE
                                    : HF_WATCH_INITIAL_ABSENT,
                      t->initial[k]);
-        hf_watch_place(w, k, k, 0, k);
+        if (!t->columns)
+            hf_watch_place(w, k, k, 0, k);
     }
     hf_watch_scan(w, 0, 0, 0, UINT64_MAX, false);
     (void)hf_watch_feed(w, t->events, t->n);

@@ -50,6 +50,7 @@ typedef struct version {
 typedef struct oracle {
     const hf_profile *p;
     unsigned keys;
+    unsigned row[ORACLE_KEYS];
     txn txns[ORACLE_TXNS];
     int n_txns;
     instant instants[MOST_INSTANTS];
@@ -132,6 +133,14 @@ static void add_snapshot(oracle *o, int t, const hf_event *e)
     s->is_txn = true;
 }
 
+static bool wrote_row(const oracle *o, const txn *x, const hf_event *e)
+{
+    for (unsigned k = 0; k < o->keys; k++)
+        if (x->wrote[k] && k != e->key && o->row[k] == e->row)
+            return e->kind == HF_EVENT_READ;
+    return false;
+}
+
 /* Looks first .. of t are made by one snapshot. */
 static void add_looks(oracle *o, int t, const hf_event *e, int first)
 {
@@ -148,6 +157,14 @@ static void add_looks(oracle *o, int t, const hf_event *e, int first)
         return;
     if (o->p->read == HF_WATCH_READ_NONE) {
         x->n_looks = first;
+        return;
+    }
+    if (!newest && !any && o->p->read == HF_WATCH_READ_TRANSACTION && !o->fuw &&
+        wrote_row(o, x, e)) {
+        /* its own version of the row has what others had written by then */
+        s = add_instant(o, SNAP, t, txn_snapshot(o, t)->lo, e->after);
+        s->first = first;
+        s->n = 1;
         return;
     }
     if (newest || any) {
@@ -179,7 +196,7 @@ static void take_read(oracle *o, int t, const hf_event *e)
     x->looks[x->n_looks++] = (look){.key = e->key, .value = e->value};
     if (is_locking(e) || o->p->lock == HF_WATCH_LOCK_RANGES ||
         (o->p->lock == HF_WATCH_LOCK_ROWS && e->value != HF_EVENT_NO_ROW))
-        add_lock(o, t, e->key, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+        add_lock(o, t, e->row, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
 }
 
 /* The scan at events[i]; returns the number of its rows. */
@@ -206,7 +223,7 @@ static size_t take_scan(oracle *o, int t, const hf_event *e, size_t n)
                 (look){.key = k, .value = HF_EVENT_NO_ROW, .unseen = true};
         }
         if (o->p->lock == HF_WATCH_LOCK_RANGES)
-            add_lock(o, t, k, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+            add_lock(o, t, o->row[k], (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
     }
     return rows;
 }
@@ -217,7 +234,7 @@ static void take_write(oracle *o, int t, const hf_event *e)
 
     if (!x->wrote[e->key]) {
         if (!o->p->locks_at_commit)
-            add_lock(o, t, e->key, true, e);
+            add_lock(o, t, e->row, true, e);
         x->n_wrote++;
     }
     x->wrote[e->key] = true;
@@ -456,7 +473,8 @@ static bool run_end(oracle *o, const instant *x)
     if (t->committed) {
         for (unsigned k = 0; k < o->keys; k++) {
             for (unsigned m = 0; o->fuw && t->snapped >= 0 && m < o->keys; m++)
-                if (t->wrote[k] && (m == k || o->p->one_writer) &&
+                if (t->wrote[k] &&
+                    (o->row[m] == o->row[k] || o->p->one_writer) &&
                     o->versions[m][o->n_versions[m] - 1].step > t->snapped)
                     return false;
         }
@@ -558,9 +576,13 @@ oracle_answer oracle_ask(const hf_profile *profile, const hf_event *events,
     o.fuw = profile->first_updater_wins ||
             profile->certifier == HF_WATCH_SC_PERCOLATOR;
     for (unsigned k = 0; k < keys; k++) {
+        o.row[k] = k;
         o.versions[k][0] = (version){-1, initial[k], -1};
         o.n_versions[k] = 1;
     }
+    for (size_t i = 0; i < n; i++)
+        if (events[i].kind == HF_EVENT_READ || events[i].kind == HF_EVENT_WRITE)
+            o.row[events[i].key] = events[i].row;
     take(&o, events, n);
     if (o.impossible)
         return ORACLE_IMPOSSIBLE;

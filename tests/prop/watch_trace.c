@@ -372,11 +372,23 @@ static hf_watch_match matches(void *user, uint32_t scan, uint32_t key,
                                                               : HF_MATCH_NO;
 }
 
+static void announce(const trace *t, hf_watch *w, uint32_t key)
+{
+    hf_watch_key(w, key,
+                 t->taste.loaded ? HF_WATCH_INITIAL_VALUE
+                                 : HF_WATCH_INITIAL_ABSENT,
+                 t->taste.duplicates ? 1 : key + 1);
+    hf_watch_place(w, key, key, 0, key);
+}
+
 trace_verdict trace_watch(const trace *t, const hf_profile *profile,
                           unsigned threads, size_t batch)
 {
     trace_verdict v = {0};
     watching x = {t, &v};
+    /* rows that come into being are announced when they do */
+    bool is_late = !t->taste.loaded && t->taste.gap % 2 == 1;
+    uint64_t announced = 0;
     hf_watch *w = hf_watch_new(&(hf_watch_options){.profile = profile,
                                                    .threads = threads,
                                                    .violation = keep,
@@ -384,16 +396,21 @@ trace_verdict trace_watch(const trace *t, const hf_profile *profile,
                                                    .user = &x,
                                                    .batch = batch});
 
-    for (uint32_t k = 0; k < t->taste.keys; k++) {
-        hf_watch_key(w, k,
-                     t->taste.loaded ? HF_WATCH_INITIAL_VALUE
-                                     : HF_WATCH_INITIAL_ABSENT,
-                     t->taste.duplicates ? 1 : k + 1);
-        hf_watch_place(w, k, k, 0, k);
-    }
+    for (uint32_t k = 0; k < t->taste.keys && !is_late; k++)
+        announce(t, w, k);
     for (uint32_t i = 0; i < t->scans.n; i++)
         hf_watch_scan(w, i, 0, 0, UINT64_MAX, true);
-    (void)hf_watch_feed(w, t->events.at, t->events.n);
+    for (size_t i = 0; i < t->events.n; i++) {
+        const hf_event *e = &t->events.at[i];
+
+        if (is_late &&
+            (e->kind == HF_EVENT_READ || e->kind == HF_EVENT_WRITE) &&
+            !(announced >> e->key & 1)) {
+            announced |= (uint64_t)1 << e->key;
+            announce(t, w, e->key);
+        }
+        (void)hf_watch_feed(w, e, 1);
+    }
     (void)hf_watch_finish(w);
     hf_watch_stats_get(w, &v.stats);
     hf_watch_free(w);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 
+#include "base/rng.h"
 #include "watch_text.h"
 
 typedef struct outcome {
@@ -232,6 +233,64 @@ static void events_that_are_none_are_left_out(void **state)
     assert_int_equal(o.n, 0);
 }
 
+static hf_event random_event(hf_rng *r, uint64_t *now)
+{
+    hf_event e = {.before = *now += hf_rng_below(r, 5),
+                  .txn = hf_rng_below(r, 60),
+                  .client = hf_rng_below(r, 6),
+                  .key = hf_rng_below(r, 8),
+                  .value = hf_rng_below(r, 6),
+                  .extra = hf_rng_below(r, 4),
+                  .statement = (uint16_t)hf_rng_below(r, 4),
+                  .kind = (uint8_t)hf_rng_below(r, HF_EVENT_KIND_COUNT + 1),
+                  .flags = (uint8_t)hf_rng_next(r)};
+
+    e.row = hf_rng_chance(r, 95) ? e.key : hf_rng_below(r, 8);
+    e.after = e.before + hf_rng_below(r, 30);
+    if (hf_rng_chance(r, 3))
+        e.after = UINT64_MAX;
+    if (hf_rng_chance(r, 3))
+        e.before -= hf_rng_below(r, 50);
+    if (hf_rng_chance(r, 1))
+        e.key = (uint32_t)hf_rng_next(r) % 1000000;
+    return e;
+}
+
+static void any_events_do_no_harm(void **state)
+{
+    hf_rng r;
+
+    (void)state;
+    hf_rng_seed(&r, 5);
+    for (size_t i = 0; i < hf_profile_count(); i++) {
+        uint64_t now = 1000;
+        hf_watch_stats stats;
+        hf_watch *w =
+            hf_watch_new(&(hf_watch_options){.profile = hf_profile_at(i),
+                                             .threads = 1 + (unsigned)i % 3,
+                                             .clock_error = i % 4 == 0 ? 7 : 0,
+                                             .batch = 1 + i});
+
+        hf_watch_scan(w, 1, 0, 2, 5, true);
+        hf_watch_scan(w, 2, 0, 0, UINT64_MAX, false);
+        for (uint32_t k = 0; k < 8; k++)
+            hf_watch_place(w, k, k, 0, k);
+        for (int n = 0; n < 3000; n++) {
+            hf_event e = random_event(&r, &now);
+
+            (void)hf_watch_feed(w, &e, 1);
+            if (n % 500 == 0)
+                (void)hf_watch_advance(w, now);
+            if (n % 700 == 0)
+                hf_watch_lost(w, hf_rng_below(&r, 8));
+        }
+        (void)hf_watch_finish(w);
+        hf_watch_stats_get(w, &stats);
+        assert_int_equal(stats.events, 3000);
+        hf_watch_free(w);
+    }
+}
+
 /* ---- delivery ------------------------------------------------------------ */
 
 #define STALE                                                                  \
@@ -400,6 +459,7 @@ int main(void)
         cmocka_unit_test(bad_events_are_counted_and_accuse_nobody),
         cmocka_unit_test(a_clock_that_jumps_back_widens_what_follows),
         cmocka_unit_test(events_that_are_none_are_left_out),
+        cmocka_unit_test(any_events_do_no_harm),
         cmocka_unit_test(the_first_violation_can_be_the_last),
         cmocka_unit_test(advance_tells_at_once),
         cmocka_unit_test(a_lost_client_may_have_committed),

@@ -1,0 +1,646 @@
+/* intake.c: events become items, transaction by transaction.
+ *
+ * Each client has at most one transaction that runs.  What it wrote is kept
+ * with it: a read of its own write is judged at once, everything else goes to
+ * the shards, reads at once, writes and locks when their transaction ends.
+ *
+ * Bad input is named, counted, and never a reason to accuse anybody: a
+ * transaction with a bad event is spoiled, its reads are not judged and its
+ * writes may or may not have been committed, at any time from then on.  A
+ * clock that goes back by d makes all later intervals of its client longer by
+ * d, since nobody can tell whether it is right now or was before.
+ *
+ * Cost: O(1) for an event, besides what it becomes.
+ */
+#include "watch/inside.h"
+
+#include <string.h>
+
+#define MOST_CLIENTS (1u << 22)
+#define MANY_WRITES 64u
+
+/* ---- running transactions ------------------------------------------------ */
+
+static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
+{
+    uint32_t slot;
+    watch_txn *t;
+
+    if (w->free_txns.n > 0) {
+        slot = w->free_txns.at[--w->free_txns.n];
+    } else {
+        slot = (uint32_t)w->txns.n;
+        hf_vec_push(&w->txns, (watch_txn){0});
+        hf_map_init(&w->txns.at[slot].places);
+    }
+    t = &w->txns.at[slot];
+    t->id = id;
+    t->client = client;
+    t->serial = w->serial++;
+    t->is_running = true;
+    t->is_spoiled = t->has_scanned = t->has_snapshot = t->is_settled = false;
+    t->is_suspect = w->clients.at[client].jump > 0;
+    t->has_statement = false;
+    t->scan = NO_ID;
+    t->first_lo = t->last_ok = t->last_hi = lo;
+    t->snapshot = (span){lo, FOR_EVER};
+    memset(t->filter, 0, sizeof(t->filter));
+    t->writes.n = t->locks.n = t->rows.n = 0;
+    if (t->places.n > 0) {
+        hf_map_release(&t->places);
+        hf_map_init(&t->places);
+    }
+    w->clients.at[client].txn = slot;
+    w->stats.transactions++;
+    return slot;
+}
+
+static void forget_txn(hf_watch *w, uint32_t slot)
+{
+    watch_txn *t = &w->txns.at[slot];
+    watch_client *c = &w->clients.at[t->client];
+
+    t->is_running = false;
+    c->txn = NO_ID;
+    c->last = t->id;
+    hf_vec_push(&w->free_txns, slot);
+}
+
+const own_write *hf_watch_own(const watch_txn *t, uint32_t key)
+{
+    if (!(t->filter[key >> 6 & 3] >> (key & 63) & 1))
+        return NULL;
+    if (t->writes.n > MANY_WRITES) {
+        uint32_t at = hf_map_get(&t->places, key);
+
+        return at == UINT32_MAX ? NULL : &t->writes.at[at];
+    }
+    for (size_t i = t->writes.n; i-- > 0;)
+        if (t->writes.at[i].key == key)
+            return &t->writes.at[i];
+    return NULL;
+}
+
+static bool own_row(const watch_txn *t, uint32_t row)
+{
+    for (size_t i = 0; i < t->writes.n; i++)
+        if (t->writes.at[i].row == row)
+            return true;
+    return false;
+}
+
+static watch_item item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
+                          uint32_t row, item_kind kind)
+{
+    return (watch_item){.now = w->now,
+                        .seq = w->seq,
+                        .txn = t->id,
+                        .serial = t->serial,
+                        .snapshot = t->snapshot,
+                        .key = key,
+                        .row = row,
+                        .scan = NO_ID,
+                        .kind = (uint8_t)kind,
+                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
+}
+
+hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t)
+{
+    hf_violation *v;
+
+    hf_vec_push(&w->found, (watch_finding){.kind = FOUND_VIOLATION,
+                                           .time = w->now,
+                                           .seq = w->seq,
+                                           .index = (uint32_t)w->violations.n});
+    hf_vec_reserve(&w->violations, 1);
+    v = &w->violations.at[w->violations.n++];
+    memset(v, 0, offsetof(hf_violation, parts));
+    v->mechanism = HF_WATCH_CR;
+    v->time = w->now;
+    v->txn = t->id;
+    v->other = HF_WATCH_NO_TXN;
+    v->clock_suspect = t->is_suspect;
+    return v;
+}
+
+/* ---- statements ---------------------------------------------------------- */
+
+/* A statement takes the snapshot, if it is the one. */
+static void take_snapshot(const hf_watch *w, watch_txn *t, const hf_event *e,
+                          span at)
+{
+    bool locks = e->kind == HF_EVENT_WRITE ||
+                 (e->flags & (HF_EVENT_FOR_UPDATE | HF_EVENT_FOR_SHARE));
+
+    if (t->is_settled || w->profile.snapshot == HF_WATCH_AT_BEGIN ||
+        (w->profile.snapshot == HF_WATCH_AT_READ && locks))
+        return;
+    if (!t->has_snapshot && w->profile.snapshot != HF_WATCH_BY_FIRST)
+        t->snapshot.lo = at.lo;
+    t->has_snapshot = true;
+    if (w->profile.snapshot == HF_WATCH_AT_ANY || (e->flags & HF_EVENT_FAILED))
+        return;
+    t->snapshot.hi = at.hi;
+    t->is_settled = true;
+}
+
+span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
+                            bool locks, uint8_t *ret_flags)
+{
+    if (w->profile.read != HF_WATCH_READ_TRANSACTION) {
+        if (locks || w->profile.read == HF_WATCH_READ_ROW)
+            *ret_flags |= ITEM_LOOSE;
+        return at;
+    }
+    if (locks && w->profile.locked_reads_newest) {
+        *ret_flags |= ITEM_LOOSE;
+        return at;
+    }
+    if (t->is_settled)
+        return t->snapshot;
+    *ret_flags |= ITEM_LOOSE;
+    return (span){t->snapshot.lo, at.hi};
+}
+
+void hf_watch_lock_read(hf_watch *w, watch_txn *t, uint32_t row, span at,
+                        bool is_exclusive)
+{
+    if (w->locks && !w->profile.one_writer)
+        hf_vec_push(&t->locks,
+                    (own_lock){at, row, is_exclusive ? ITEM_EXCLUSIVE : 0});
+}
+
+static void read_own(hf_watch *w, watch_txn *t, const own_write *own,
+                     const hf_event *e, span at)
+{
+    hf_violation *v;
+
+    w->stats.reads_judged++;
+    if (own->value == e->value)
+        return;
+    v = hf_watch_intake_violation(w, t);
+    v->rule = HF_RULE_OWN_WRITE;
+    v->key = e->key;
+    v->value = e->value;
+    hf_watch_part_add(v, (hf_violation_part){.txn = t->id,
+                                             .key = e->key,
+                                             .value = own->value,
+                                             .has_value = true,
+                                             .before = own->at.lo,
+                                             .after = own->at.hi,
+                                             .part = HF_PART_WRITE});
+    hf_watch_part_add(v, (hf_violation_part){.txn = t->id,
+                                             .key = e->key,
+                                             .value = e->value,
+                                             .has_value = true,
+                                             .before = at.lo,
+                                             .after = at.hi,
+                                             .part = HF_PART_READ});
+}
+
+static bool is_locking(const hf_event *e)
+{
+    return (e->flags & (HF_EVENT_FOR_UPDATE | HF_EVENT_FOR_SHARE)) != 0;
+}
+
+static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
+{
+    const own_write *own = hf_watch_own(t, e->key);
+    watch_item it;
+
+    if (own) {
+        read_own(w, t, own, e, at);
+        return;
+    }
+    if (is_locking(e) || w->profile.lock == HF_WATCH_LOCK_RANGES ||
+        (w->profile.lock == HF_WATCH_LOCK_ROWS && e->value != HF_EVENT_NO_ROW))
+        hf_watch_lock_read(w, t, e->row, at,
+                           (e->flags & HF_EVENT_FOR_UPDATE) != 0);
+    if (w->profile.read == HF_WATCH_READ_NONE)
+        return;
+    it = item_of(w, t, e->key, e->row, ITEM_READ);
+    it.value = e->value;
+    it.at = at;
+    it.statement = e->statement;
+    it.snapshot = hf_watch_read_snapshot(w, t, at, is_locking(e), &it.flags);
+    if (e->key != e->row && !w->fuw && own_row(t, e->row) &&
+        w->profile.read == HF_WATCH_READ_TRANSACTION) {
+        /* its own version of the row has what others had written by then */
+        it.snapshot.hi = at.hi;
+        it.flags |= ITEM_LOOSE;
+    }
+    if (t->scan != NO_ID) {
+        it.scan = t->scan;
+        it.flags |= ITEM_SCANNED;
+    }
+    hf_watch_push_item(w, &it);
+}
+
+/* Writes of a spoiled transaction may be seen by anybody from now on. */
+static void install_spoiled(hf_watch *w, const watch_txn *t, const hf_event *e,
+                            span at)
+{
+    watch_item it = item_of(w, t, e->key, e->row, ITEM_INSTALL);
+
+    it.value = e->value;
+    it.at = at;
+    it.end = (span){t->first_lo < at.lo ? t->first_lo : at.lo, FOR_EVER};
+    it.flags |= ITEM_MAYBE | ITEM_SUSPECT;
+    it.is_committed = true;
+    hf_watch_push_item(w, &it);
+}
+
+static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
+{
+    own_write *own = (own_write *)hf_watch_own(t, e->key);
+    uint64_t value = e->flags & HF_EVENT_DELETE ? HF_EVENT_NO_ROW : e->value;
+
+    if (own) {
+        if (own->value != value)
+            hf_watch_past_add(w, (past_write){.txn = t->id,
+                                              .value = own->value,
+                                              .key = own->key,
+                                              .at = own->at});
+        own->value = value;
+        return;
+    }
+    t->filter[e->key >> 6 & 3] |= (uint64_t)1 << (e->key & 63);
+    if (t->writes.n == MANY_WRITES)
+        for (uint32_t i = 0; i < MANY_WRITES; i++)
+            hf_map_set(&t->places, t->writes.at[i].key, i);
+    if (t->writes.n >= MANY_WRITES)
+        hf_map_set(&t->places, e->key, (uint32_t)t->writes.n);
+    hf_vec_push(&t->writes,
+                (own_write){.value = value,
+                            .at = at,
+                            .key = e->key,
+                            .row = e->row,
+                            .locks = e->key == e->row || !own_row(t, e->row)});
+}
+
+/* ---- ends ---------------------------------------------------------------- */
+
+/* How a transaction's end looks to its locks. */
+typedef struct ending {
+    span commit;  /* of versions */
+    span release; /* of locks */
+    bool is_committed, is_maybe;
+} ending;
+
+static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
+                      const ending *x)
+{
+    watch_item it = item_of(w, t, o->key, o->row, ITEM_INSTALL);
+    bool locks = (w->locks || w->fuw) && !w->profile.one_writer && o->locks;
+
+    it.value = o->value;
+    it.at = w->profile.locks_at_commit ? x->commit : o->at;
+    it.end = x->commit;
+    it.is_committed = x->is_committed;
+    it.flags |= ITEM_EXCLUSIVE;
+    if (x->is_maybe)
+        it.flags |= ITEM_MAYBE;
+    if (x->is_committed) {
+        if (locks && !x->is_maybe)
+            it.flags |= ITEM_LOCKS;
+        hf_watch_push_item(w, &it);
+        if (!x->is_maybe)
+            return;
+    } else {
+        hf_watch_past_add(w, (past_write){.txn = t->id,
+                                          .value = o->value,
+                                          .key = o->key,
+                                          .at = o->at,
+                                          .end = x->commit,
+                                          .is_aborted = true});
+    }
+    if (!locks)
+        return;
+    it.kind = ITEM_LOCK;
+    it.end = x->release;
+    it.flags |= ITEM_WROTE;
+    hf_watch_push_item(w, &it);
+}
+
+static void end_lock(hf_watch *w, const watch_txn *t, const own_lock *o,
+                     const ending *x)
+{
+    watch_item it = item_of(w, t, o->row, o->row, ITEM_LOCK);
+
+    it.at = o->at;
+    it.end = x->release;
+    it.is_committed = x->is_committed;
+    it.flags |= o->flags | (x->is_maybe ? ITEM_MAYBE : 0);
+    hf_watch_push_item(w, &it);
+}
+
+/* Where there is one writer at a time, he locks the database. */
+static void end_writer(hf_watch *w, const watch_txn *t, const ending *x)
+{
+    watch_item it = item_of(w, t, WHOLE_DATABASE, WHOLE_DATABASE, ITEM_LOCK);
+
+    it.key = t->writes.at[0].key;
+    it.at = t->writes.at[0].at;
+    it.end = x->release;
+    it.is_committed = x->is_committed;
+    it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0);
+    hf_watch_page(w, it.key);
+    hf_watch_push_item(w, &it);
+}
+
+static void tell_end(hf_watch *w, const watch_txn *t, const ending *x)
+{
+    watch_finding f = {.kind = FOUND_END,
+                       .time = w->now,
+                       .seq = w->seq,
+                       .from = {t->id, t->serial, t->snapshot, 0},
+                       .to = {t->id, t->serial, x->commit, INSTANT_COMMIT}};
+
+    if (x->is_committed && !x->is_maybe && !t->is_spoiled)
+        f.flags |= END_COMMITTED;
+    if (!(f.flags & END_COMMITTED))
+        f.to.at.hi = w->now; /* nobody waits for it */
+    if (t->writes.n > 0)
+        f.flags |= END_WROTE;
+    hf_vec_push(&w->found, f);
+}
+
+static void end_txn(hf_watch *w, uint32_t slot, ending x)
+{
+    watch_txn *t = &w->txns.at[slot];
+    uint64_t last = t->last_hi;
+
+    hf_watch_scan_close(w, slot);
+    if (x.commit.hi != FOR_EVER && x.commit.hi > last)
+        last = x.commit.hi;
+    if (t->snapshot.hi == FOR_EVER)
+        t->snapshot.hi = x.commit.hi;
+    if (w->tracks_reads)
+        tell_end(w, t, &x);
+    if (!t->is_spoiled) {
+        for (size_t i = 0; i < t->writes.n; i++)
+            end_write(w, t, &t->writes.at[i], &x);
+        if (w->profile.one_writer && t->writes.n > 0 && (w->locks || w->fuw))
+            end_writer(w, t, &x);
+        for (size_t i = 0; i < t->locks.n; i++)
+            end_lock(w, t, &t->locks.at[i], &x);
+        generation_add(&w->unripe, t->first_lo, last);
+        generation_add(&w->recent, t->first_lo, last);
+    }
+    if (x.is_maybe)
+        w->stats.unknown++;
+    else if (x.is_committed)
+        w->stats.committed++;
+    else
+        w->stats.aborted++;
+    forget_txn(w, slot);
+}
+
+void hf_watch_end_maybe(hf_watch *w, uint32_t slot, uint64_t lo)
+{
+    const watch_txn *t = &w->txns.at[slot];
+
+    end_txn(w, slot,
+            (ending){.commit = {lo, FOR_EVER},
+                     .release = {t->last_ok, FOR_EVER},
+                     .is_committed = true,
+                     .is_maybe = true});
+}
+
+static void take_end(hf_watch *w, uint32_t slot, const hf_event *e, span at)
+{
+    const watch_txn *t = &w->txns.at[slot];
+
+    if (e->kind == HF_EVENT_COMMIT && !(e->flags & HF_EVENT_FAILED)) {
+        if (e->after == UINT64_MAX)
+            hf_watch_end_maybe(w, slot, at.lo);
+        else
+            end_txn(
+                w, slot,
+                (ending){.commit = at, .release = at, .is_committed = true});
+        return;
+    }
+    end_txn(w, slot, (ending){.commit = at, .release = {t->last_ok, at.hi}});
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+static void complain(hf_watch *w, hf_watch_complaint c, const hf_event *e)
+{
+    w->stats.complaints[c]++;
+    if (w->options.complaint)
+        w->options.complaint(w->options.user, c, e);
+}
+
+static void spoil(hf_watch *w, uint32_t slot)
+{
+    watch_txn *t = &w->txns.at[slot];
+
+    if (t->is_spoiled)
+        return;
+    t->is_spoiled = t->is_suspect = true;
+    for (size_t i = 0; i < t->writes.n; i++) {
+        const own_write *o = &t->writes.at[i];
+
+        install_spoiled(
+            w, t, &(hf_event){.key = o->key, .row = o->row, .value = o->value},
+            o->at);
+    }
+    t->scan = NO_ID;
+    t->rows.n = 0;
+}
+
+static bool is_operation(const hf_event *e)
+{
+    return e->kind == HF_EVENT_READ || e->kind == HF_EVENT_WRITE;
+}
+
+/* A key is of one row; remembers which. */
+static bool is_key(hf_watch *w, const hf_event *e)
+{
+    watch_key *k;
+    uint32_t at = e->key >> 6;
+
+    if (e->key >= WHOLE_DATABASE || e->row >= WHOLE_DATABASE)
+        return false;
+    hf_watch_page(w, e->key);
+    hf_watch_page(w, e->row);
+    k = key_at(w, e->key);
+    if (k->row == NO_ID) {
+        k->row = e->row;
+        w->stats.keys++;
+    }
+    if (k->row != e->row)
+        return false;
+    if (e->key != e->row)
+        return true;
+    if (at >= w->whole_room) {
+        uint32_t room = w->whole_room ? w->whole_room : 64;
+
+        while (room <= at)
+            room *= 2;
+        w->whole = hf_realloc(w->whole, room * sizeof(*w->whole));
+        memset(w->whole + w->whole_room, 0,
+               (room - w->whole_room) * sizeof(*w->whole));
+        w->whole_room = room;
+    }
+    w->whole[at] |= (uint64_t)1 << (e->key & 63);
+    return true;
+}
+
+static bool is_event(hf_watch *w, const hf_event *e)
+{
+    if (e->kind >= HF_EVENT_KIND_COUNT || e->client >= MOST_CLIENTS ||
+        e->txn >> 60 != 0)
+        return false;
+    if (!is_operation(e))
+        return true;
+    if (e->key == e->row && e->key >> 6 < w->whole_room &&
+        w->whole[e->key >> 6] >> (e->key & 63) & 1)
+        return true; /* the usual case, without a look at the key itself */
+    return is_key(w, e);
+}
+
+/* The interval of e, and what is wrong with it. */
+static span take_time(hf_watch *w, const hf_event *e, bool *ret_bad)
+{
+    watch_client *c = &w->clients.at[e->client];
+    uint64_t before = e->before, after = e->after;
+    uint64_t late;
+    bool same = before == c->last_before && after == c->last_after;
+
+    if (after < before) {
+        complain(w, HF_COMPLAINT_NEGATIVE, e);
+        *ret_bad = true;
+        if (before - after > c->jump)
+            c->jump = before - after;
+        after = before;
+    }
+    if (before < c->last_after && c->last_after != UINT64_MAX && !same) {
+        complain(w, HF_COMPLAINT_OUT_OF_ORDER, e);
+        *ret_bad = true;
+        if (c->last_after - before > c->jump)
+            c->jump = c->last_after - before;
+    }
+    if (before < w->watermark) {
+        complain(w, HF_COMPLAINT_LATE, e);
+        *ret_bad = true;
+    } else {
+        w->watermark = before;
+        w->now = before > w->error ? before - w->error : 0;
+    }
+    c->last_before = before;
+    c->last_after = after;
+    if (c->jump > w->stats.clock_jump)
+        w->stats.clock_jump = c->jump;
+    late = w->error + c->jump;
+    return (span){before > w->error ? before - w->error : 0,
+                  after > UINT64_MAX - 1 - late ? FOR_EVER : after + late};
+}
+
+/* The slot of e's transaction; begins it, if it has to be. */
+static uint32_t find_txn(hf_watch *w, const hf_event *e, span at, bool bad)
+{
+    watch_client *c = &w->clients.at[e->client];
+    uint32_t slot = c->txn;
+
+    if (slot != NO_ID && w->txns.at[slot].id == e->txn) {
+        if (e->kind == HF_EVENT_BEGIN) {
+            complain(w, HF_COMPLAINT_NOT_ENDED, e);
+            spoil(w, slot);
+        }
+        if (bad)
+            spoil(w, slot);
+        return slot;
+    }
+    if (slot != NO_ID) {
+        complain(w, HF_COMPLAINT_NOT_ENDED, e);
+        spoil(w, slot);
+        hf_watch_end_maybe(w, slot, w->txns.at[slot].last_ok);
+    }
+    slot = new_txn(w, e->txn, e->client, at.lo);
+    if (e->kind != HF_EVENT_BEGIN) {
+        complain(w,
+                 e->txn == c->last && c->has_ended ? HF_COMPLAINT_ENDED
+                                                   : HF_COMPLAINT_NO_BEGIN,
+                 e);
+        spoil(w, slot);
+    }
+    if (bad)
+        spoil(w, slot);
+    return slot;
+}
+
+static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
+                           span at)
+{
+    watch_txn *t = &w->txns.at[slot];
+
+    if (t->has_statement && t->statement != e->statement) {
+        hf_watch_scan_close(w, slot);
+        t = &w->txns.at[slot];
+    }
+    t->statement = e->statement;
+    t->has_statement = true;
+    take_snapshot(w, t, e, at);
+    if (e->flags & HF_EVENT_FAILED)
+        return;
+    t->last_ok = at.lo;
+    if (t->is_spoiled) {
+        if (e->kind == HF_EVENT_WRITE)
+            install_spoiled(w, t, e, at);
+        else
+            w->stats.unjudged[HF_UNJUDGED_SPOILED]++;
+        return;
+    }
+    if (e->kind == HF_EVENT_WRITE) {
+        take_write(w, t, e, at);
+    } else if (e->kind == HF_EVENT_SCAN) {
+        hf_watch_scan_open(w, slot, e, at);
+    } else if (at.hi != FOR_EVER) {
+        hf_watch_scan_row(w, slot, e);
+        take_read(w, t, e, at);
+    }
+}
+
+void hf_watch_take(hf_watch *w, const hf_event *e)
+{
+    bool bad = false;
+    uint32_t slot;
+    span at;
+
+    w->stats.events++;
+    w->seq++;
+    if (!is_event(w, e)) {
+        complain(w, HF_COMPLAINT_BAD_EVENT, e);
+        return;
+    }
+    while (w->clients.n <= e->client)
+        hf_vec_push(&w->clients, (watch_client){.txn = NO_ID});
+    at = take_time(w, e, &bad);
+    slot = find_txn(w, e, at, bad);
+    if (at.hi != FOR_EVER && at.hi > w->txns.at[slot].last_hi)
+        w->txns.at[slot].last_hi = at.hi;
+    switch ((hf_event_kind)e->kind) {
+    case HF_EVENT_BEGIN:
+        if (w->profile.snapshot == HF_WATCH_AT_BEGIN) {
+            watch_txn *t = &w->txns.at[slot];
+
+            t->snapshot = at;
+            t->has_snapshot = t->is_settled = true;
+        }
+        break;
+    case HF_EVENT_READ:
+    case HF_EVENT_WRITE:
+    case HF_EVENT_SCAN:
+        take_operation(w, slot, e, at);
+        break;
+    case HF_EVENT_COMMIT:
+    case HF_EVENT_ABORT:
+        take_end(w, slot, e, at);
+        w->clients.at[e->client].has_ended = true;
+        break;
+    case HF_EVENT_KIND_COUNT:
+        break;
+    }
+}
