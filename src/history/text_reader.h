@@ -24,7 +24,7 @@ typedef struct hf_text_reader {
     hf_builder *b;
     uint64_t line;       /* of the object being read */
     const char *counted; /* lines before this are counted */
-    bool is_part; /* other lines come before and after */
+    bool is_part;        /* other lines come before and after */
     bool has_ids;
     bool ids_rise; /* every id is above the one before: no map needed */
     HF_VEC(hf_staged) staged;
