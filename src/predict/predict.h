@@ -12,14 +12,17 @@
  * prediction as one that may diverge (relaxed).  docs/predict.md has the
  * definitions, the rules and the encoding.
  *
- *   events.c     a history becomes sessions of reads and writes with choices
- *   targets.c    the levels that can be asked about
- *   encode*.c    choices, boundaries and the level as clauses
- *   serial.c     is a chosen execution serializable?  An order, or a cycle
- *   search.c     the loop: a legal execution, its order, a clause against it
- *   shape.c      which predictions are told apart, and in which order
- *   predicted.c  a prediction becomes a history
- *   paper.c      the paper's own constraints, for Z3
+ *   targets.c        the levels that can be asked about
+ *   observe.c        who wrote, who read from whom; rows.c: conditions
+ *   events.c         sessions of reads and writes with choices
+ *   encode*.c        choices, boundaries and the level as clauses
+ *   serial*.c        is a chosen execution serializable?  An order, or a cycle
+ *   search.c         the loop: a legal execution, its order, a clause against
+ *                    that order
+ *   shape.c          which predictions are told apart
+ *   describe.c       a chosen execution as the data below
+ *   predicted.c      a prediction becomes a history
+ *   paper.c          the paper's own constraints, for Z3
  *
  * "Serializable" is meant as in the paper, with session order kept
  * (strong-session-serializable); so are all levels.
