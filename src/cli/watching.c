@@ -50,6 +50,25 @@ static hf_status read_text(const char *path, hf_out *ret, hf_error *err)
     return n == 0 ? HF_OK : n < 0 ? HF_ERR_IO : HF_ERR_INPUT;
 }
 
+/* A promise is one of our levels. */
+static hf_status check_promises(const hf_profiles *rows, hf_error *err)
+{
+    for (size_t i = 0; i < hf_profiles_count(rows); i++) {
+        const hf_profile *p = hf_profiles_at(rows, i);
+        char quoted[64];
+        hf_level level;
+
+        if (p->promise[0] &&
+            !hf_level_find(hf_str_of(p->promise), &level, NULL))
+            return hf_fail(err, HF_ERR_INPUT,
+                           "%s/%s promises an unknown level \"%s\"",
+                           p->database, p->level,
+                           hf_quote(quoted, sizeof quoted, p->promise,
+                                    strlen(p->promise)));
+    }
+    return HF_OK;
+}
+
 hf_status hf_watching_read_profiles(const char *path, hf_profiles **ret,
                                     hf_error *err)
 {
@@ -59,6 +78,10 @@ hf_status hf_watching_read_profiles(const char *path, hf_profiles **ret,
 
     if (st == HF_OK) {
         st = hf_profiles_parse(hf_out_view(&text), ret, err);
+        if (st == HF_OK && (st = check_promises(*ret, err)) != HF_OK) {
+            hf_profiles_free(*ret);
+            *ret = NULL;
+        }
         if (st != HF_OK)
             hf_cli_place("could not read profiles",
                          hf_quote(quoted, sizeof quoted, path, strlen(path)),

@@ -72,7 +72,7 @@ bool hf_pieces_unique(const hf_pieces *p)
 
 static void drop_done(hf_pieces *p)
 {
-    if (p->at < p->buffer.n / 2)
+    if (p->at == 0 || p->at < p->buffer.n / 2)
         return;
     memmove(p->buffer.at, p->buffer.at + p->at, p->buffer.n - p->at);
     p->buffer.n -= p->at;

@@ -287,8 +287,12 @@ const char *hf_watch_read_name(hf_watch_read read)
 
 const char *hf_watch_snapshot_name(hf_watch_snapshot snapshot)
 {
-    static const char *const names[HF_WATCH_SNAPSHOT_COUNT] = {"first", "begin",
-                                                               "read", "any"};
+    static const char *const names[HF_WATCH_SNAPSHOT_COUNT] = {
+        [HF_WATCH_AT_FIRST] = "first",
+        [HF_WATCH_BY_FIRST] = "by-first",
+        [HF_WATCH_AT_BEGIN] = "begin",
+        [HF_WATCH_AT_READ] = "read",
+        [HF_WATCH_AT_ANY] = "any"};
 
     HF_ASSERT((unsigned)snapshot < HF_WATCH_SNAPSHOT_COUNT);
     return names[snapshot];

@@ -10,6 +10,7 @@
  *   - every prediction, of all that are asked for, is allowed by the boundary
  *     rules, legal at the level and not serializable, by enumeration;
  *   - as a history, the engines of check say the same;
+ *   - its order runs sources before their readers, and sessions in order;
  *   - on some, the paper's encoding solved by Z3 says the same;
  *   - one called feasible for sure has nothing after a changed read; its
  *     cycle is one.
@@ -186,6 +187,35 @@ static bool has_edge(const hf_history *h, const hf_prediction *p,
     return d->kind != HF_PREDICTED_WR;
 }
 
+static uint32_t place_in(const hf_prediction *p, hf_txn_id t)
+{
+    uint32_t i = 0;
+
+    while (i < p->n_order && p->order[i] != t)
+        i++;
+    return i;
+}
+
+/* Its transactions can be run one after the other so that each read finds its
+ * source. */
+static bool can_be_run(const hf_history *h, const hf_prediction *p)
+{
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const hf_predicted_read *r = &p->reads[i];
+
+        if (place_in(p, r->txn) == p->n_order ||
+            (r->source != HF_NONE &&
+             place_in(p, r->source) >= place_in(p, r->txn)))
+            return false;
+    }
+    for (uint32_t i = 1; i < p->n_order; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (h->txn_session[p->order[j]] == h->txn_session[p->order[i]] &&
+                p->order[j] > p->order[i])
+                return false;
+    return true;
+}
+
 static void look_at_parts(run *q, const hf_history *h, const hf_prediction *p)
 {
     bool sure = true;
@@ -203,6 +233,8 @@ static void look_at_parts(run *q, const hf_history *h, const hf_prediction *p)
     }
     if (p->is_sure && !sure)
         fail(q, "feasible for sure, but something follows a changed read");
+    if (!can_be_run(h, p))
+        fail(q, "the order runs a read before its source");
     if (changed != p->n_changed)
         fail(q, "the number of changed reads is wrong");
     for (uint32_t i = 0; i < p->n_edges; i++)
