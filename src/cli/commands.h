@@ -10,6 +10,7 @@ extern const hf_command hf_command_check;
 extern const hf_command hf_command_watch;
 extern const hf_command hf_command_profiles;
 extern const hf_command hf_command_verify;
+extern const hf_command hf_command_predict;
 extern const hf_command hf_command_convert;
 extern const hf_command hf_command_stats;
 extern const hf_command hf_command_gen;

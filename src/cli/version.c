@@ -27,9 +27,14 @@ static const part parts[] = {
     {"zstd", "zstd files", false},
 #endif
 #ifdef HF_HAVE_Z3
-    {"z3", "the SMT engines", true},
+    {"z3", "predictions by the paper's encoding", true},
 #else
-    {"z3", "the SMT engines", false},
+    {"z3", "predictions by the paper's encoding", false},
+#endif
+#ifdef HF_HAVE_CADICAL
+    {"cadical", "predictions", true},
+#else
+    {"cadical", "predictions", false},
 #endif
 #ifdef HF_HAVE_LIBPQ
     {"libpq", "PostgreSQL", true},
@@ -42,6 +47,6 @@ void hf_version_print(hf_out *out)
 {
     hf_out_format(out, "holdfast %s\n", HF_VERSION_STRING);
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
-        hf_out_format(out, "  %-6s %-4s %s\n", parts[i].name,
+        hf_out_format(out, "  %-7s %-4s %s\n", parts[i].name,
                       parts[i].built ? "yes" : "no", parts[i].gives);
 }

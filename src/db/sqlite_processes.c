@@ -623,7 +623,6 @@ static hf_status connect_session(hf_db *db, unsigned client,
     s->member.wake = wake;
     s->fd = -1;
     st = start_worker(d, s, err);
-    hf_db_roster_join(&d->roster, &s->member);
     if (st == HF_OK && !hear(s, hf_db_deadline(db) + GRACE_NS, &first, &r)) {
         s->lost = true;
         st = hf_fail(err, HF_ERR_IO, "the client's process has ended");
@@ -634,6 +633,7 @@ static hf_status connect_session(hf_db *db, unsigned client,
         disconnect(&s->base);
         return st;
     }
+    hf_db_roster_join(&d->roster, &s->member); /* faults spare beginners */
     *ret = &s->base;
     return HF_OK;
 }

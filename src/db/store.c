@@ -7,7 +7,9 @@
  *
  * One mutex: the store itself knows no threads.  Between calls the thread
  * yields, and now and then sleeps for some microseconds, so that transactions
- * meet as they do over a network; variant "eager" does not.
+ * meet as they do over a network; variant "eager" does not.  Variant
+ * "controlled" is eager, keeps all versions, and may be told what reads see
+ * (control.h).
  *
  * Rows that are inserted before anything is read are loaded: there from the
  * beginning, for every replica and every snapshot.  Nothing is waited for: a
@@ -34,6 +36,7 @@ typedef struct database {
     uint32_t n_slots;
     bool loading; /* nothing but INSERT so far */
     bool eager;
+    bool controlled; /* reads may be commanded: control.h */
     hf_db_promise promise;
     hf_db_roster roster;
 } database;
@@ -55,6 +58,11 @@ struct session {
     hf_rng rng;
 };
 
+hf_store_space *hf_store_space_of(hf_db *db)
+{
+    return &((database *)(void *)db)->space;
+}
+
 static database *database_of(const session *s)
 {
     return (database *)(void *)s->base.db;
@@ -68,6 +76,8 @@ static void new_space(database *d)
     d->space.store = hf_store_new(&d->store_options);
     d->space.keeps = d->store_options.bug != HF_BUG_NONE;
     d->space.adds_wrong = d->store_options.bug == HF_BUG_WRONG_ARITHMETIC;
+    d->space.can_be_controlled = d->controlled;
+    d->space.keeps |= d->controlled;
     d->loading = true;
 }
 
@@ -104,15 +114,18 @@ static hf_status open_database(const hf_db_options *o, hf_db **ret,
     if (status != HF_OK)
         return status;
     if (o->variant && strcmp(o->variant, "eager") != 0 &&
-        strcmp(o->variant, "yielding") != 0)
+        strcmp(o->variant, "yielding") != 0 &&
+        strcmp(o->variant, "controlled") != 0)
         return hf_fail(err, HF_ERR_USAGE,
                        "the store has no variant \"%s\": it has yielding, "
-                       "eager",
+                       "eager, controlled",
                        o->variant);
     d = HF_NEW(database);
     d->base.driver = &hf_db_store;
     d->base.options = *o;
-    d->eager = o->variant && strcmp(o->variant, "eager") == 0;
+    d->controlled = o->variant && strcmp(o->variant, "controlled") == 0;
+    d->eager =
+        d->controlled || (o->variant && strcmp(o->variant, "eager") == 0);
     d->n_slots = 2 * o->clients + 16;
     d->slots = HF_NEW_ZEROED(session *, d->n_slots);
     d->store_options = (hf_store_options){
@@ -121,7 +134,8 @@ static hf_status open_database(const hf_db_options *o, hf_db **ret,
         .bug_percent =
             o->bug_percent ? o->bug_percent : hf_store_bug_get(bug)->percent,
         .sessions = d->n_slots,
-        .seed = o->seed};
+        .seed = o->seed,
+        .keep_versions = d->controlled};
     d->promise = (hf_db_promise){HF_DB_DEFAULT, o->level,
                                  "the level the store was opened at"};
     (void)pthread_mutex_init(&d->mutex, NULL);
@@ -347,6 +361,14 @@ static void end_loading(database *d)
                                   s->loads.at[k].value);
         drop_loads(s);
     }
+}
+
+void hf_store_end_loading(hf_db *db)
+{
+    database *d = (database *)(void *)db;
+
+    if (d->loading)
+        end_loading(d);
 }
 
 /* ---- statements ---------------------------------------------------------- */

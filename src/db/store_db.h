@@ -9,6 +9,7 @@
 #define HF_DB_STORE_DB_H
 
 #include "base/vec.h"
+#include "db/control.h"
 #include "sql/exec.h"
 #include "sql/tree.h"
 #include "store/store.h"
@@ -54,7 +55,20 @@ typedef struct hf_store_space {
     uint32_t generation;         /* changes with the tables */
     bool keeps;      /* the store has a bug: old rows may be read again */
     bool adds_wrong; /* which is that of additions */
+    /* store_control.c; control NULL: nobody is asked */
+    bool can_be_controlled;
+    hf_db *db;
+    const hf_db_control *control;
+    hf_store_commander commander;
 } hf_store_space;
+
+hf_store_space *hf_store_space_of(hf_db *db); /* a store's */
+void hf_store_end_loading(hf_db *db);
+
+/* The keys that a scan under control reads, in the order of primary keys. */
+typedef HF_VEC(uint32_t) hf_store_keys;
+void hf_store_control_rows(hf_store_space *p, uint32_t session,
+                           const hf_db_asked *asked, hf_store_keys *ret);
 
 void hf_store_space_init(hf_store_space *p);
 void hf_store_space_release(hf_store_space *p);
@@ -95,6 +109,13 @@ typedef struct hf_store_origin {
     bool adds;               /* wrong-arithmetic strikes */
 } hf_store_origin;
 
+/* column, hf_sql_comparison, constant or parameter */
+typedef struct hf_store_term {
+    uint32_t column;
+    uint32_t comparison;
+    const hf_sql_node *given;
+} hf_store_term;
+
 /* A table of a statement. */
 typedef struct hf_store_use {
     hf_store_table *table;
@@ -106,6 +127,9 @@ typedef struct hf_store_use {
     /* HF_STORE_ALL: equal to these, or between them; NULL: not said */
     const hf_sql_node *equal[2];
     const hf_sql_node *low, *high;
+    /* the same: all that is said of single columns; for reads under control */
+    const hf_store_term *terms;
+    uint32_t n_terms;
     HF_VEC(hf_store_origin) origins;
 } hf_store_use;
 

@@ -212,6 +212,45 @@ static void find_range(const planner *p, const reference *r, hf_store_use *u)
     }
 }
 
+/* a < b is b > a. */
+static uint32_t turned(uint32_t comparison)
+{
+    switch ((hf_sql_comparison)comparison) {
+    case HF_CMP_LT:
+        return HF_CMP_GT;
+    case HF_CMP_LE:
+        return HF_CMP_GE;
+    case HF_CMP_GT:
+        return HF_CMP_LT;
+    case HF_CMP_GE:
+        return HF_CMP_LE;
+    default:
+        return comparison;
+    }
+}
+
+/* All conjuncts that compare a column with something given. */
+static void find_terms(const planner *p, const reference *r, hf_store_use *u)
+{
+    hf_store_term *terms =
+        hf_arena_get(&p->plan->arena, (p->conjuncts.n + 1) * sizeof(*terms));
+
+    u->terms = terms;
+    for (size_t i = 0; i < p->conjuncts.n; i++) {
+        const hf_sql_node *n = p->conjuncts.at[i];
+
+        for (unsigned k = 0; k < 2 && n->kind == HF_N_COMPARE; k++) {
+            uint32_t c = column(p, r, n->args[k]);
+
+            if (c == HF_NONE || !is_given(n->args[1 - k]))
+                continue;
+            terms[u->n_terms++] = (hf_store_term){
+                c, k == 0 ? n->op : turned(n->op), n->args[1 - k]};
+            break;
+        }
+    }
+}
+
 /* ---- uses ---------------------------------------------------------------- */
 
 /* Fills u->keys if the whole primary key is pinned. */
@@ -235,6 +274,7 @@ static bool find_keys(planner *p, const reference *r, hf_store_use *u)
 
 static void find_rows(planner *p, const reference *r, hf_store_use *u)
 {
+    find_terms(p, r, u);
     u->how = HF_STORE_KEYS;
     if (find_keys(p, r, u))
         return;

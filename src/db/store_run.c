@@ -145,6 +145,37 @@ static void find_buckets(const runner *r, const hf_store_use *u,
     *ret_high = range_end(r, u, u->high, HF_STORE_BUCKETS - 1);
 }
 
+/* Under control a scan is a read of each row it could return. */
+static void fetch_each(runner *r, hf_store_use *u)
+{
+    const hf_db_control *control = r->p->control;
+    HF_VEC(hf_db_term) terms = {0};
+    hf_store_keys keys = {0};
+    hf_db_asked asked = {.table = u->table->number};
+    bool adds = false;
+
+    for (uint32_t i = 0; i < u->n_terms; i++) {
+        const hf_sql_value *v = given(r, u->terms[i].given);
+
+        if (v)
+            hf_vec_push(&terms, (hf_db_term){u->terms[i].column,
+                                             u->terms[i].comparison, *v});
+    }
+    asked.terms = terms.at;
+    asked.n_terms = (uint32_t)terms.n;
+    control->scan(control->user, &asked);
+    hf_store_control_rows(r->p, r->session, &asked, &keys);
+    for (size_t i = 0; i < keys.n; i++) {
+        const hf_sql_value *row = read_key(r, keys.at[i], &adds);
+
+        if (row)
+            add_origin(u, keys.at[i], row, false);
+    }
+    control->scan(control->user, NULL);
+    hf_vec_release(&keys);
+    hf_vec_release(&terms);
+}
+
 static void fetch_all(runner *r, hf_store_use *u, hf_op_kind kind)
 {
     int64_t base = (int64_t)u->table->number << HF_STORE_BUCKET_BITS, low, high;
@@ -179,7 +210,11 @@ static void fetch(runner *r)
             kind = HF_OP_PREDICATE_DELETE;
         if (u->how == HF_STORE_NOTHING)
             continue;
-        if (u->how != HF_STORE_KEYS || !fetch_keys(r, u))
+        if (u->how == HF_STORE_KEYS && fetch_keys(r, u))
+            continue;
+        if (r->p->control)
+            fetch_each(r, u);
+        else
             fetch_all(r, u, kind);
     }
 }
@@ -312,8 +347,10 @@ static hf_store_ran insert_row(runner *r, const hf_sql_value *row)
         return HF_STORE_DONE;
     }
     value = hf_store_new_row(r->p, t, row);
-    return (r->plan->blind ? hf_store_upsert(store, r->session, key, value)
-                           : hf_store_insert(store, r->session, key, value))
+    /* under control what is there was asked, and is not asked again */
+    return (r->plan->blind || r->p->control
+                ? hf_store_upsert(store, r->session, key, value)
+                : hf_store_insert(store, r->session, key, value))
                ? HF_STORE_DONE
                : HF_STORE_CONFLICT;
 }

@@ -146,7 +146,7 @@ uint64_t hf_client_now(const hf_client *c)
 
 uint64_t hf_client_clock(const hf_client *c)
 {
-    return hf_client_now(c);
+    return c->frozen ? c->frozen : hf_client_now(c);
 }
 
 /* ---- transactions -------------------------------------------------------- */
@@ -516,6 +516,8 @@ bool hf_client_step(hf_client *c, const hf_step *step,
     at.start = hf_client_now(c);
     prepare(c, step, params, n, at.start);
     statement = statement_of(c, step);
+    if (c->hooks)
+        c->hooks->before(c->hooks_user, step);
     c->db->driver->execute(c->session, &statement, c->params.at,
                            (uint32_t)c->params.n, &c->rows, &c->answer);
     at.end = hf_client_now(c);
@@ -525,6 +527,8 @@ bool hf_client_step(hf_client *c, const hf_step *step,
     if (c->log)
         log_step(c, step, at);
     c->has_cover = false;
+    if (c->hooks)
+        c->hooks->after(c->hooks_user, c, step);
     if (ret_rows)
         *ret_rows = &c->rows;
     return c->state == HF_CLIENT_LIVE;

@@ -32,12 +32,19 @@ typedef enum hf_client_state {
     HF_CLIENT_FAILED   /* the run has to stop */
 } hf_client_state;
 
+/* Told before and after each step; see control.c. */
+typedef struct hf_client_hooks {
+    void (*before)(void *user, const hf_step *step);
+    void (*after)(void *user, hf_client *c, const hf_step *step);
+} hf_client_hooks;
+
 struct hf_client {
     hf_db *db;
     hf_db_session *session; /* NULL: not connected; see lock */
     pthread_mutex_t lock;   /* of session, against interrupts */
     unsigned number, count;
-    uint64_t epoch; /* the run's time 0, by hf_clock_ns() */
+    uint64_t epoch;  /* the run's time 0, by hf_clock_ns() */
+    uint64_t frozen; /* the time it is told instead, if not 0 */
     hf_rng rng;
     hf_statements *statements;
     hf_map known; /* statement numbers, by address */
@@ -51,7 +58,9 @@ struct hf_client {
     int64_t cover_first, cover_last;
     uint32_t fresh;
     hf_client_state state;
-    hf_db_answer answer; /* of the last call */
+    hf_db_answer answer;          /* of the last call */
+    const hf_client_hooks *hooks; /* NULL: none */
+    void *hooks_user;
 };
 
 void hf_client_init(hf_client *c, hf_db *db, unsigned number, unsigned count,

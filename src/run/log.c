@@ -15,7 +15,7 @@
 
 #define HAND_OVER_NS 50000000u
 #define HAND_OVER_BYTES ((size_t)16 << 10)
-#define PIECE_BYTES ((size_t)64 << 10)
+#define PIECE_BYTES ((size_t)512 << 10)
 /* In memory at most; then clients wait. */
 #define MOST_QUEUED ((size_t)64 << 20)
 

@@ -26,8 +26,15 @@ view hf_store_look(hf_store *s, const store_txn *t)
     return w;
 }
 
+static uint32_t ask(const hf_store *s, const store_txn *t, uint32_t key,
+                    bool check)
+{
+    return s->commander->choose(s->commander->user, (uint32_t)(t - s->txns),
+                                key, check);
+}
+
 static uint32_t find(const hf_store *s, const store_txn *t, view w,
-                     uint32_t key)
+                     uint32_t key, bool check)
 {
     const store_key *k = &s->keys.at[key];
 
@@ -39,6 +46,8 @@ static uint32_t find(const hf_store *s, const store_txn *t, view w,
         if (w.snapshot == SEE_UNCOMMITTED)
             return k->pending;
     }
+    if (s->commander)
+        return ask(s, t, key, check);
     return first_visible(s, k->newest, w.site, w.snapshot);
 }
 
@@ -78,7 +87,7 @@ static uint32_t find_wrong(hf_store *s, const store_txn *t, view w,
 
 uint32_t hf_store_find(hf_store *s, const store_txn *t, view w, uint32_t key)
 {
-    return s->bug == HF_BUG_NONE ? find(s, t, w, key)
+    return s->bug == HF_BUG_NONE ? find(s, t, w, key, false)
                                  : find_wrong(s, t, w, key);
 }
 
@@ -124,7 +133,7 @@ bool hf_store_peek(hf_store *s, uint32_t session, uint32_t key,
                    int64_t *ret_number)
 {
     const store_txn *t = &s->txns[session];
-    uint32_t v = find(s, t, (view){t->replica, t->read_snapshot}, key);
+    uint32_t v = find(s, t, (view){t->replica, t->read_snapshot}, key, true);
 
     if (!is_row(s, v))
         return false;

@@ -133,6 +133,12 @@ void hf_store_load(hf_store *s, uint32_t key, hf_store_value value)
         hf_index_add(s, key, v);
 }
 
+void hf_store_command(hf_store *s, const hf_store_commander *c)
+{
+    HF_ASSERT(!s->plain && s->bug == HF_BUG_NONE && s->n_replicas == 1);
+    s->commander = c;
+}
+
 /* ---- transactions -------------------------------------------------------- */
 
 /* Which replica a transaction talks to. */
@@ -293,6 +299,8 @@ static bool write_as(hf_store *s, uint32_t session, uint32_t key,
     if (v == HF_NONE)
         return false;
     hf_vec_push(&t->log, (hf_store_op){key, v, value.id, kind});
+    if (s->commander)
+        s->commander->wrote(s->commander->user, session, key, kind);
     return true;
 }
 
@@ -395,6 +403,18 @@ const hf_store_version *hf_store_version_at(const hf_store *s, uint32_t v)
 {
     HF_ASSERT(v < s->versions.n);
     return &s->versions.at[v];
+}
+
+bool hf_store_is_deletion(const hf_store *s, uint32_t v)
+{
+    HF_ASSERT(v < s->versions.n);
+    return (s->versions.at[v].flags & VERSION_DEAD) != 0;
+}
+
+bool hf_store_has_written(const hf_store *s, uint32_t session, uint32_t key)
+{
+    HF_ASSERT(session < s->n_sessions && key < s->keys.n);
+    return own_version(s, &s->txns[session], key) != HF_NONE;
 }
 
 uint32_t hf_store_newest(const hf_store *s, uint32_t key)

@@ -136,9 +136,27 @@ typedef struct hf_store_end {
     uint32_t stamp;     /* its commit number; 0: wrote nothing */
 } hf_store_end;
 
+/* Commanded reads: somebody else says which version a read finds, and is told
+ * of every write.  For executions that are run again under control: one
+ * transaction at a time, on a store that keeps its versions and checks
+ * nothing (read committed), so that what is legal is the commander's business.
+ * A transaction's own writes are found without asking. */
+typedef struct hf_store_commander {
+    void *user;
+    /* A committed version of the key (hf_store_newest() and its `prev`), or
+     * HF_NONE: the initial one.  check: an INSERT asks whether the row is
+     * there. */
+    uint32_t (*choose)(void *user, uint32_t session, uint32_t key, bool check);
+    void (*wrote)(void *user, uint32_t session, uint32_t key, hf_op_kind kind);
+} hf_store_commander;
+
 /* Never fails; hf_store_free() accepts NULL. */
 hf_store *hf_store_new(const hf_store_options *o);
 void hf_store_free(hf_store *s);
+
+/* From now on (borrowed; NULL: no more).  Not for plain stores, bugs, lists
+ * or scans. */
+void hf_store_command(hf_store *s, const hf_store_commander *c);
 
 /* Adds n absent rows and returns the key of the first. */
 uint32_t hf_store_add_keys(hf_store *s, uint32_t n);
@@ -202,6 +220,10 @@ const hf_store_scanned *hf_store_scan_at(const hf_store *s, uint32_t session,
 const hf_store_row *hf_store_rows(const hf_store *s, uint32_t session);
 
 const hf_store_version *hf_store_version_at(const hf_store *s, uint32_t v);
+/* Does the version leave no row? */
+bool hf_store_is_deletion(const hf_store *s, uint32_t v);
+/* Has the session's transaction written the key? */
+bool hf_store_has_written(const hf_store *s, uint32_t session, uint32_t key);
 /* The newest committed version of a key; follow `prev` for the version order,
  * newest first (all of it only with keep_versions). */
 uint32_t hf_store_newest(const hf_store *s, uint32_t key);

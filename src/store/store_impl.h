@@ -128,6 +128,7 @@ struct hf_store {
     bool forgets; /* versions nobody can see are recycled */
     bool plain;   /* no bug, one site, no locks: the short way will do */
     hf_rng rng;
+    const hf_store_commander *commander; /* NULL: none */
 
     uint32_t clock;   /* commits so far */
     uint32_t n_begun; /* transactions so far */

@@ -127,7 +127,7 @@ static void write_skew_commits_at_serializable(void **state)
     unsigned both = 0;
 
     (void)state;
-    for (unsigned i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 200 && both == 0; i++) {
         unsigned done = 0;
 
         fresh(on);
@@ -142,7 +142,8 @@ static void write_skew_commits_at_serializable(void **state)
         both += done == 2;
         part(on);
     }
-    /* the second commit is in time or not; mostly it is */
+    /* the second commit is in time or not; mostly it is, unless the machine
+     * is busy */
     assert_true(both > 0);
 }
 

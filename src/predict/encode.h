@@ -1,0 +1,112 @@
+/* encode.h: choices, boundaries and a level as clauses.
+ *
+ * Variables (all named so that the first guess of the solver is the observed
+ * execution):
+ *
+ *   segment j of a session is included      each implies the one before
+ *   read r takes source b                   exactly one, if r is included
+ *   a comes before b in the commit order    one for each pair, transitive
+ *   a is visible to view g                  a view: the reads of one
+ *                                           transaction, statement or place
+ *
+ * The level is a set of implications that only ever force "visible" and
+ * "before": the least visibility is always a model, so nothing is guessed.
+ * That an execution is not serializable is no part of it.  search.c finds an
+ * order of a candidate and adds the clause of hf_encoding_refute(): some read
+ * is not served by that order.
+ *
+ * Below a limit all implications are there from the start; above it they are
+ * added when a model breaks them (hf_encoding_repair()).
+ *
+ *   encode.c          segments, choices, the boundary rules
+ *   encode_level.c    order, visibility
+ *   encode_refute.c   clauses against an order, against a prediction
+ */
+#ifndef HF_PREDICT_ENCODE_H
+#define HF_PREDICT_ENCODE_H
+
+#include "predict/serial.h"
+#include "solver/sat.h"
+
+typedef enum hf_boundary {
+    HF_BOUNDARY_STRICT,
+    HF_BOUNDARY_RELAXED,
+    HF_BOUNDARY_BEST /* both; strict_lit asks for the first */
+} hf_boundary;
+
+typedef struct hf_encoding {
+    const hf_events *e;
+    const hf_target_rules *rules;
+    hf_boundary boundary;
+    hf_sat *sat;
+    hf_budget *budget;
+    int yes;        /* a literal that is true */
+    int strict_lit; /* HF_BOUNDARY_BEST: assume it for the strict boundary */
+    int *segment;   /* per segment: it is included */
+    int *changed;   /* per segment: a read in it or before it in its
+                       transaction has changed */
+    int *choice;    /* per source of each read */
+    int *order;     /* n * n: a before b */
+    /* views */
+    uint32_t n_views;
+    uint32_t *view_of;   /* per read */
+    uint32_t *view_txn;  /* per view */
+    uint32_t *view_next; /* of the same transaction; HF_NONE: none */
+    uint32_t *view_statement;
+    int *visible; /* n_views * n; 0: not made */
+    /* lazily */
+    bool lazy;      /* implications are added when broken */
+    bool repairing; /* hf_encoding_repair() is under way */
+    int8_t *model;  /* per variable, of the last model */
+    uint64_t n_model, n_repaired;
+    HF_VEC(int) clause;
+} hf_encoding;
+
+HF_MUST_USE hf_status hf_encoding_init(hf_encoding *c, const hf_events *e,
+                                       hf_boundary boundary, hf_budget *budget,
+                                       hf_error *err);
+void hf_encoding_release(hf_encoding *c);
+
+/* ---- encode.c ------------------------------------------------------------ */
+
+/* A clause without literals that are known false; none at all if one is known
+ * true. */
+void hf_encoding_add(hf_encoding *c, const int *lits, uint32_t n);
+#define HF_CLAUSE(c, ...)                                                      \
+    hf_encoding_add((c), (const int[]){__VA_ARGS__},                           \
+                    sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+/* a's write in segment w is included. */
+static inline int hf_encoding_has(const hf_encoding *c, uint32_t segment)
+{
+    return c->segment[segment];
+}
+
+/* ---- encode_level.c ------------------------------------------------------ */
+
+static inline int hf_encoding_before(const hf_encoding *c, uint32_t a,
+                                     uint32_t b)
+{
+    return c->order[(size_t)a * c->e->n + b];
+}
+void hf_encoding_views(hf_encoding *c);
+/* All implications of the level. */
+void hf_encoding_level(hf_encoding *c);
+/* After a model: adds what it breaks of the level; how many. */
+uint64_t hf_encoding_repair(hf_encoding *c);
+
+/* ---- encode_refute.c ----------------------------------------------------- */
+
+/* The execution of the last model. */
+void hf_encoding_chosen(hf_encoding *c, hf_chosen *ret);
+/* Some read is not what it would be if all ran one after the other so.  x: the
+ * execution that is served by that order; NULL: none. */
+void hf_encoding_refute(hf_encoding *c, const uint32_t *place,
+                        const hf_chosen *x);
+/* Not this execution. */
+void hf_encoding_block(hf_encoding *c, const hf_chosen *x);
+/* Is the execution legal at the level?  Asks the solver, with it assumed. */
+hf_sat_answer hf_encoding_allows(hf_encoding *c, const hf_chosen *x);
+/* The places of all transactions in the commit order of the last model. */
+void hf_encoding_places(hf_encoding *c, uint32_t *ret);
+
+#endif

@@ -1,0 +1,179 @@
+/* predict.c: the front of this folder. */
+#include "predict/predict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/sort.h"
+#include "predict/search.h"
+#include "solver/smt.h"
+
+bool hf_predict_available(hf_predict_encoding encoding, const char **ret_why)
+{
+    bool has =
+        encoding == HF_PREDICT_PAPER ? hf_smt_available() : hf_sat_available();
+
+    if (ret_why)
+        *ret_why = has ? NULL
+                   : encoding == HF_PREDICT_PAPER
+                       ? "this program was built without Z3, which solves the "
+                         "paper's encoding"
+                       : "this program was built without CaDiCaL, the SAT "
+                         "solver that predictions need";
+    return has;
+}
+
+/* Tables of pairs of transactions are made; this many take some gigabytes. */
+#define MOST_TXNS 3000u
+
+static hf_status too_many(const hf_events *e, hf_budget *budget, hf_error *err)
+{
+    size_t pairs = (size_t)e->n * e->n;
+
+    if (e->n > MOST_TXNS)
+        return hf_fail(err, HF_ERR_UNSUPPORTED,
+                       "%u transactions are too many to predict from; the "
+                       "limit is %u",
+                       e->n - 1, MOST_TXNS - 1);
+    if (budget && hf_budget_refuses(budget, pairs * 64))
+        return hf_fail(err, HF_ERR_LIMIT, "%s", hf_budget_reason(budget));
+    return HF_OK;
+}
+
+/* Those that are feasible for sure first, then those with few changes. */
+static void rank(hf_predict_result *r)
+{
+    uint32_t n = r->n_predictions;
+    hf_sortable *keys = HF_NEW_ARRAY(hf_sortable, n + 1u);
+    hf_prediction *sorted = HF_NEW_ARRAY(hf_prediction, n + 1u);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const hf_prediction *p = &r->predictions[i];
+
+        keys[i] = (hf_sortable){(uint64_t)!p->is_sure << 62 |
+                                    (uint64_t)p->n_changed << 24 |
+                                    (p->n_edges & 0xffffffu),
+                                i};
+    }
+    hf_sort(keys, n);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = r->predictions[keys[i].value];
+    hf_free(r->predictions);
+    r->predictions = sorted;
+    hf_free(keys);
+}
+
+static const char *kind_of_none(hf_predict_strategy strategy)
+{
+    switch (strategy) {
+    case HF_PREDICT_EXACT_STRICT:
+        return "within the strict boundary";
+    case HF_PREDICT_APPROX_STRICT:
+        return "within the strict boundary with a cycle of forced order";
+    case HF_PREDICT_APPROX_RELAXED:
+        return "within the relaxed boundary with a cycle of forced order";
+    default:
+        return "within any boundary";
+    }
+}
+
+static void state(hf_predict_result *r, hf_search_end end)
+{
+    const hf_predict_options *o = &r->options;
+    const char *level = hf_predict_target_get(o->target)->name;
+    const char *what = kind_of_none(o->strategy);
+    char ignored[80] = "";
+
+    r->is_complete = end == HF_SEARCH_ALL;
+    r->answer = r->n_predictions > 0   ? HF_PREDICT_FOUND
+                : end == HF_SEARCH_ALL ? HF_PREDICT_NONE
+                                       : HF_PREDICT_UNKNOWN;
+    if (r->stats.ignored > 0)
+        snprintf(ignored, sizeof ignored,
+                 "; %u operations whose rows are not known were left alone",
+                 r->stats.ignored);
+    if (end == HF_SEARCH_LIMIT)
+        snprintf(r->statement, sizeof r->statement,
+                 "the search was stopped by a limit%s",
+                 r->n_predictions > 0 ? "; there may be more" : "");
+    else if (r->answer == HF_PREDICT_NONE)
+        snprintf(r->statement, sizeof r->statement,
+                 "no execution %s is %s and not serializable%s", what, level,
+                 ignored);
+    else if (end == HF_SEARCH_ALL)
+        snprintf(r->statement, sizeof r->statement,
+                 "every execution %s that is %s and not serializable changes "
+                 "the same reads as one of these, or reads in the same places "
+                 "of the application%s",
+                 what, level, ignored);
+    else
+        snprintf(r->statement, sizeof r->statement,
+                 "as many as were asked for; there may be more");
+}
+
+static hf_status ask(const hf_events *e, hf_predict_result *r,
+                     const hf_predict_options *o, hf_error *err)
+{
+    hf_predictions found = {0};
+    hf_search_end end = HF_SEARCH_LIMIT;
+    hf_status st = o->encoding == HF_PREDICT_PAPER
+                       ? hf_paper_search(e, o, &found, &r->stats, &end, err)
+                       : hf_search(e, o, &found, &r->stats, &end, err);
+
+    r->predictions = found.at;
+    r->n_predictions = (uint32_t)found.n;
+    if (st == HF_OK) {
+        rank(r);
+        state(r, end);
+    }
+    return st;
+}
+
+hf_status hf_predict(const hf_history *h, const hf_predict_options *options,
+                     hf_predict_result **ret_result, hf_error *err)
+{
+    hf_predict_result *r = HF_NEW(hf_predict_result);
+    uint64_t start = hf_clock_cpu_ns();
+    hf_target_rules rules = *hf_target_rules_of(options->target);
+    hf_events e;
+    const char *why;
+    hf_status st;
+
+    r->options = *options;
+    r->options.budget = NULL;
+    if (!hf_predict_available(options->encoding, &why)) {
+        hf_free(r);
+        return hf_fail(err, HF_ERR_UNSUPPORTED, "%s", why);
+    }
+    if (options->encoding == HF_PREDICT_PAPER)
+        rules.internal = false; /* each read is a choice of its own */
+    st = hf_events_init(&e, h, &rules, err);
+    r->stats.transactions = e.n > 0 ? e.n - 1 : 0;
+    r->stats.sessions = (uint32_t)e.sessions.n;
+    r->stats.reads = e.n_reads;
+    r->stats.writes = e.n_writes;
+    r->stats.ignored = e.ignored;
+    r->stats.encode_seconds = (double)(hf_clock_cpu_ns() - start) / 1e9;
+    if (st == HF_OK)
+        st = too_many(&e, options->budget, err);
+    if (st == HF_OK)
+        st = ask(&e, r, options, err);
+    hf_events_release(&e);
+    if (st != HF_OK) {
+        hf_predict_result_free(r);
+        return st;
+    }
+    *ret_result = r;
+    return HF_OK;
+}
+
+void hf_predict_result_free(hf_predict_result *r)
+{
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->n_predictions; i++)
+        hf_prediction_release(&r->predictions[i]);
+    hf_free(r->predictions);
+    hf_free(r);
+}

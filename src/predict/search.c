@@ -1,0 +1,394 @@
+/* search.c: a legal execution, its order, a clause against that order.
+ *
+ *     a model of the clauses: an execution that the level allows
+ *     its forced order has a cycle         a prediction
+ *     else there is a commit order         a clause: some read is not served
+ *                                          by it; again
+ *     else there is none                   a prediction, by an exact strategy;
+ *                                          an approximate one goes on
+ *     no model                             nothing else exists
+ *
+ * (Counterexample-guided, as an exists-forall problem.)  Each clause removes
+ * every execution that the order serves, so the loop ends.
+ *
+ * The best strategy first looks for executions inside the strict boundary,
+ * which are feasible for sure, then for all.  A prediction is made smaller
+ * (reads go back to what was observed, or their session stops before them, one
+ * by one, as long as it stays one),
+ * sessions in which nothing changes go on to where they ended, and then it is
+ * excluded together with all that change the same reads and more; if
+ * its shape keeps coming back, with all that change reads in the same places
+ * of the application.
+ */
+#include "predict/search.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/map.h"
+
+#define SHRINK_TRIES 48u
+#define STOP_TRIES 3u /* boundaries before a changed read */
+#define SAME_SHAPE 6u /* so often in a row: exclude the places */
+
+typedef struct searcher {
+    const hf_events *e;
+    const hf_predict_options *options;
+    hf_encoding c;
+    hf_serial *serial;
+    hf_shapes *shapes;
+    hf_chosen x, y;
+    uint32_t *place;
+    hf_predictions *found;
+    hf_predict_stats *stats;
+    bool exact, strict_phase;
+    uint32_t again; /* predictions in a row with a known shape */
+    hf_map sites;   /* place of the application: index into site_lits */
+    HF_VEC(int) site_lits;
+    bool ended; /* nothing can be excluded any more */
+} searcher;
+
+/* ---- making it smaller --------------------------------------------------- */
+
+static bool has_changed(const searcher *q, uint32_t read, uint32_t source)
+{
+    const hf_event_read *r = &q->e->reads.at[read];
+
+    return source != HF_NONE && !q->e->sources.at[r->source + source].as_before;
+}
+
+static bool is_unserializable(const searcher *q, hf_serial_answer a)
+{
+    return a == HF_SERIAL_CYCLE || (a == HF_SERIAL_NO_ORDER && q->exact);
+}
+
+/* Is q->y a prediction as well? */
+static bool still_works(searcher *q)
+{
+    if (!is_unserializable(
+            q, hf_serial_judge(q->serial, &q->y, q->options->budget, NULL)))
+        return false;
+    if (q->strict_phase)
+        hf_sat_assume(q->c.sat, q->c.strict_lit);
+    return hf_encoding_allows(&q->c, &q->y) == HF_SAT_YES;
+}
+
+static void copy(searcher *q, hf_chosen *to, const hf_chosen *from)
+{
+    memcpy(to->cut, from->cut, q->e->sessions.n * sizeof(*to->cut));
+    memcpy(to->source, from->source, q->e->reads.n * sizeof(*to->source));
+}
+
+/* q->y: as q->x, but read i takes what it was observed to take. */
+static void put_back(searcher *q, uint32_t i)
+{
+    copy(q, &q->y, &q->x);
+    q->y.source[i] = q->e->reads.at[i].observed;
+}
+
+/* q->y: as q->x, but the session of read i stops `back` segments before it. */
+static bool stop_before(searcher *q, uint32_t i, uint32_t back)
+{
+    uint32_t s = q->e->session_of[q->e->reads.at[i].txn];
+    uint32_t first = q->e->sessions.at[s].segment;
+
+    copy(q, &q->y, &q->x);
+    if (q->e->reads.at[i].segment < first + back)
+        return false;
+    q->y.cut[s] = q->e->reads.at[i].segment - first - back;
+    for (uint32_t j = 0; j < q->e->reads.n; j++)
+        if (!hf_chosen_has(q->e, &q->y, q->e->reads.at[j].txn,
+                           q->e->reads.at[j].segment))
+            q->y.source[j] = HF_NONE;
+    return true;
+}
+
+/* Takes changes back, by the observed source or by stopping before them, while
+ * that leaves a prediction. */
+static void shrink(searcher *q)
+{
+    uint32_t tries = 0;
+
+    for (uint32_t i = 0; i < q->e->reads.n && tries < SHRINK_TRIES; i++) {
+        bool works;
+
+        if (!has_changed(q, i, q->x.source[i]))
+            continue;
+        tries++;
+        put_back(q, i);
+        works = still_works(q);
+        for (uint32_t back = 0; !works && back < STOP_TRIES; back++)
+            works = stop_before(q, i, back) && still_works(q);
+        if (works)
+            copy(q, &q->x, &q->y);
+    }
+}
+
+/* ---- making it longer -----------------------------------------------------
+ */
+
+static bool session_changed(const searcher *q, const hf_chosen *x, uint32_t s)
+{
+    for (uint32_t i = 0; i < q->e->reads.n; i++)
+        if (q->e->session_of[q->e->reads.at[i].txn] == s &&
+            has_changed(q, i, x->source[i]))
+            return true;
+    return false;
+}
+
+/* Can the segment take place as it was observed?  Sources in sessions with a
+ * changed read are left to the solver. */
+static bool fits(const searcher *q, const hf_chosen *x, uint32_t segment)
+{
+    for (uint32_t i = 0; i < q->e->reads.n; i++) {
+        const hf_event_read *r = &q->e->reads.at[i];
+        const hf_event_write *w;
+        uint32_t from = q->e->sources.at[r->source + r->observed].txn;
+
+        if (r->segment != segment || from == 0)
+            continue;
+        w = hf_events_write(q->e, r->key, from);
+        if (!w || !hf_chosen_has(q->e, x, from, w->segment))
+            return false;
+    }
+    return true;
+}
+
+static void include(searcher *q, uint32_t s)
+{
+    uint32_t segment = q->e->sessions.at[s].segment + q->y.cut[s]++;
+
+    for (uint32_t i = 0; i < q->e->reads.n; i++)
+        if (q->e->reads.at[i].segment == segment)
+            q->y.source[i] = q->e->reads.at[i].observed;
+}
+
+/* Sessions in which nothing changes go on as far as they were observed to: a
+ * longer execution is as little serializable. */
+static void stretch(searcher *q)
+{
+    bool more = true;
+
+    copy(q, &q->y, &q->x);
+    while (more) {
+        more = false;
+        for (uint32_t s = 0; s < q->e->sessions.n; s++) {
+            const hf_event_session *row = &q->e->sessions.at[s];
+
+            if (session_changed(q, &q->x, s))
+                continue;
+            while (q->y.cut[s] < row->n_segments &&
+                   fits(q, &q->y, row->segment + q->y.cut[s])) {
+                include(q, s);
+                more = true;
+            }
+        }
+    }
+    if (still_works(q))
+        copy(q, &q->x, &q->y);
+}
+
+/* ---- not again ----------------------------------------------------------- */
+
+static int site_lit(searcher *q, uint64_t site)
+{
+    uint32_t at = hf_map_get(&q->sites, site);
+    int lit;
+
+    if (at != UINT32_MAX)
+        return q->site_lits.at[at];
+    lit = hf_sat_lit(q->c.sat, false);
+    hf_map_set(&q->sites, site, (uint32_t)q->site_lits.n);
+    hf_vec_push(&q->site_lits, lit);
+    for (uint32_t i = 0; i < q->e->reads.n; i++)
+        for (uint32_t j = 0; j < q->e->reads.at[i].n_sources; j++)
+            if (has_changed(q, i, j) && hf_shape_site(q->shapes, i, j) == site)
+                HF_CLAUSE(&q->c, -q->c.choice[q->e->reads.at[i].source + j],
+                          lit);
+    return lit;
+}
+
+static void exclude(searcher *q, bool by_site)
+{
+    HF_VEC(int) clause = {0};
+
+    for (uint32_t i = 0; i < q->e->reads.n; i++) {
+        const hf_event_read *r = &q->e->reads.at[i];
+        uint32_t j = q->x.source[i];
+
+        if (!has_changed(q, i, j))
+            continue;
+        hf_vec_push(&clause, by_site
+                                 ? -site_lit(q, hf_shape_site(q->shapes, i, j))
+                                 : -q->c.choice[r->source + j]);
+    }
+    if (clause.n == 0)
+        q->ended = true; /* the observed execution itself */
+    else
+        hf_encoding_add(&q->c, clause.at, (uint32_t)clause.n);
+    hf_vec_release(&clause);
+}
+
+/* ---- the loop ------------------------------------------------------------ */
+
+static bool is_known(const searcher *q, uint64_t shape)
+{
+    for (size_t i = 0; i < q->found->n; i++)
+        if (q->found->at[i].shape == shape)
+            return true;
+    return false;
+}
+
+/* q->x is a prediction: keeps it, unless its shape is known. */
+static void keep(searcher *q)
+{
+    hf_prediction p = {0};
+    hf_serial_answer a;
+
+    shrink(q);
+    stretch(q);
+    a = hf_serial_judge(q->serial, &q->x, q->options->budget, NULL);
+    if (!is_unserializable(q, a))
+        return; /* the budget was spent meanwhile */
+    if (hf_encoding_allows(&q->c, &q->x) != HF_SAT_YES)
+        return;
+    hf_encoding_places(&q->c, q->place);
+    hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);
+    if (a == HF_SERIAL_CYCLE) {
+        p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
+        p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);
+    }
+    p.shape = hf_shape_of(q->shapes, &p);
+    if (is_known(q, p.shape)) {
+        hf_prediction_release(&p);
+        q->again++;
+    } else {
+        hf_vec_push(q->found, p);
+        q->again = 0;
+    }
+    exclude(q, q->again >= SAME_SHAPE);
+}
+
+/* One model; false: it is over, *ret_end says how. */
+static bool step(searcher *q, hf_search_end *ret_end)
+{
+    hf_budget *budget = q->options->budget;
+
+    if (q->strict_phase)
+        hf_sat_assume(q->c.sat, q->c.strict_lit);
+    switch (hf_sat_solve(q->c.sat)) {
+    case HF_SAT_LIMIT:
+        *ret_end = HF_SEARCH_LIMIT;
+        return false;
+    case HF_SAT_NO:
+        *ret_end = HF_SEARCH_ALL;
+        if (!q->strict_phase)
+            return false;
+        q->strict_phase = false;
+        return true;
+    default:
+        break;
+    }
+    q->stats->iterations++;
+    if (hf_encoding_repair(&q->c) > 0)
+        return true;
+    hf_encoding_chosen(&q->c, &q->x);
+    switch (hf_serial_judge(q->serial, &q->x, budget, q->place)) {
+    case HF_SERIAL_LIMIT:
+        *ret_end = HF_SEARCH_LIMIT;
+        return false;
+    case HF_SERIAL_ORDER:
+        hf_encoding_refute(&q->c, q->place, &q->x);
+        return true;
+    case HF_SERIAL_NO_ORDER:
+        if (!q->exact) {
+            hf_encoding_block(&q->c, &q->x);
+            return true;
+        }
+        break;
+    case HF_SERIAL_CYCLE:
+        break;
+    }
+    keep(q);
+    *ret_end = HF_SEARCH_ENOUGH;
+    if (q->found->n >= (q->options->most ? q->options->most : 1))
+        return false;
+    *ret_end = HF_SEARCH_ALL;
+    return !q->ended;
+}
+
+static void loop(searcher *q, hf_search_end *ret_end)
+{
+    hf_budget *budget = q->options->budget;
+
+    /* the order of the file is one that serves what was observed, mostly */
+    for (uint32_t t = 0; t < q->e->n; t++)
+        q->place[t] = t;
+    hf_encoding_refute(&q->c, q->place, NULL);
+    while (step(q, ret_end)) {
+        if (!budget)
+            continue;
+        hf_budget_progress(budget, "predicting", q->stats->iterations, 0);
+        if (hf_budget_look(budget)) {
+            *ret_end = HF_SEARCH_LIMIT;
+            return;
+        }
+    }
+}
+
+static hf_boundary boundary_of(hf_predict_strategy strategy)
+{
+    switch (strategy) {
+    case HF_PREDICT_EXACT_STRICT:
+    case HF_PREDICT_APPROX_STRICT:
+        return HF_BOUNDARY_STRICT;
+    case HF_PREDICT_APPROX_RELAXED:
+        return HF_BOUNDARY_RELAXED;
+    default:
+        return HF_BOUNDARY_BEST;
+    }
+}
+
+static void count(searcher *q)
+{
+    q->stats->choices = (uint32_t)q->e->sources.n;
+    q->stats->variables = hf_sat_n_vars(q->c.sat);
+    q->stats->clauses = hf_sat_n_clauses(q->c.sat);
+    q->stats->literals = hf_sat_n_literals(q->c.sat);
+}
+
+hf_status hf_search(const hf_events *e, const hf_predict_options *options,
+                    hf_predictions *ret, hf_predict_stats *stats,
+                    hf_search_end *ret_end, hf_error *err)
+{
+    searcher q = {.e = e, .options = options, .found = ret, .stats = stats};
+    uint64_t start = hf_clock_cpu_ns(), encoded;
+    hf_status st = hf_encoding_init(&q.c, e, boundary_of(options->strategy),
+                                    options->budget, err);
+
+    encoded = hf_clock_cpu_ns();
+    stats->encode_seconds += (double)(encoded - start) / 1e9;
+    if (st != HF_OK)
+        return st;
+    q.exact = options->strategy == HF_PREDICT_BEST ||
+              options->strategy == HF_PREDICT_EXACT_STRICT;
+    q.strict_phase = options->strategy == HF_PREDICT_BEST;
+    q.serial = hf_serial_new(e);
+    q.shapes = hf_shapes_new(e);
+    hf_chosen_init(&q.x, e);
+    hf_chosen_init(&q.y, e);
+    q.place = HF_NEW_ARRAY(uint32_t, e->n);
+    hf_map_init(&q.sites);
+    count(&q);
+    loop(&q, ret_end);
+    stats->solve_seconds += (double)(hf_clock_cpu_ns() - encoded) / 1e9;
+    hf_encoding_release(&q.c);
+    hf_serial_free(q.serial);
+    hf_shapes_free(q.shapes);
+    hf_chosen_release(&q.x);
+    hf_chosen_release(&q.y);
+    hf_free(q.place);
+    hf_map_release(&q.sites);
+    hf_vec_release(&q.site_lits);
+    return HF_OK;
+}

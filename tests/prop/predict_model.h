@@ -1,0 +1,85 @@
+/* predict_model.h: what a prediction is, by enumeration.
+ *
+ * A second definition of everything src/predict does, for tiny executions:
+ * sessions of transactions of operations, all boundaries, all sources of all
+ * reads; levels and serializability by trying all orders of the transactions.
+ * Shares no code with it.
+ */
+#ifndef PREDICT_MODEL_H
+#define PREDICT_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "predict/predict.h"
+
+#define PM_TXNS 5
+#define PM_OPS 4
+#define PM_KEYS 3
+#define PM_SESSIONS 3
+#define PM_READS (PM_TXNS * PM_OPS * PM_KEYS)
+#define PM_INITIAL (-1)
+
+typedef enum pm_kind { PM_READ, PM_LOCK, PM_ROWS, PM_WRITE, PM_DELETE } pm_kind;
+
+typedef struct pm_op {
+    pm_kind kind;
+    int key;           /* but for PM_ROWS, which looks at all */
+    int64_t value;     /* PM_WRITE */
+    int from[PM_KEYS]; /* observed source by key: transaction, PM_INITIAL */
+} pm_op;
+
+typedef struct pm_txn {
+    int session, n_ops;
+    pm_op ops[PM_OPS];
+} pm_txn;
+
+/* Values below PM_MATCH satisfy the condition of PM_ROWS. */
+#define PM_MATCH 1000
+typedef struct pm_history {
+    int n_txns, n_keys;
+    bool rows;                /* keys are rows of a table */
+    int64_t initial[PM_KEYS]; /* 0: nil */
+    pm_txn txns[PM_TXNS];
+} pm_history;
+
+typedef enum pm_boundary {
+    PM_STRICT,
+    PM_RELAXED,
+    PM_BEST,
+    PM_BOUNDARIES
+} pm_boundary;
+
+/* One execution: how many operations of each transaction take place, and whom
+ * each read reads from. */
+typedef struct pm_execution {
+    int n_ops[PM_TXNS];
+    int from[PM_TXNS][PM_OPS][PM_KEYS];
+} pm_execution;
+
+/* Is the read of `key` by this operation one of somebody else's version? */
+bool pm_reads(const pm_history *h, int txn, int op, int key);
+
+bool pm_allowed(const pm_history *h, const pm_execution *x, pm_boundary b);
+bool pm_legal(const pm_history *h, const pm_execution *x,
+              hf_predict_target target);
+bool pm_serializable(const pm_history *h, const pm_execution *x);
+/* The paper's forced order has a cycle; item reads only. */
+bool pm_forced(const pm_history *h, const pm_execution *x);
+
+typedef struct pm_answers {
+    /* is there one: by boundary and target; exact, and by forced cycles */
+    bool exact[PM_BOUNDARIES][HF_PREDICT_TARGET_COUNT];
+    bool forced[PM_BOUNDARIES][HF_PREDICT_TARGET_COUNT];
+    long executions;
+} pm_answers;
+
+void pm_enumerate(const pm_history *h, pm_answers *ret);
+
+/* Random, executed one after the other. */
+pm_history pm_random(hf_rng *r);
+hf_history *pm_build(const pm_history *h, hf_error *err);
+void pm_print(const pm_history *h);
+
+#endif

@@ -1,0 +1,402 @@
+/* test_predict_brute.c: predictions against enumeration.
+ *
+ *     test_predict_brute [EXECUTIONS [SEED]]
+ *
+ * On random tiny executions (2 to 5 transactions in 3 sessions, reads, locking
+ * reads, writes, deletes, predicate reads), for every level and strategy:
+ *
+ *   - there is a prediction exactly if enumeration of all boundaries and all
+ *     sources finds one (predict_model.c, which shares no code with it);
+ *   - every prediction, of all that are asked for, is allowed by the boundary
+ *     rules, legal at the level and not serializable, by enumeration;
+ *   - as a history, the engines of check say the same;
+ *   - its order runs sources before their readers, and sessions in order;
+ *   - on some, the paper's encoding solved by Z3 says the same;
+ *   - one called feasible for sure has nothing after a changed read; its
+ *     cycle is one.
+ *
+ * A level or strategy for which there was always or never a prediction was not
+ * tested, which is a failure too.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "predict_model.h"
+
+#define PAPER_EVERY 25 /* executions: the paper's encoding is asked as well */
+
+typedef struct run {
+    long executions, predictions, sure, changed, unknown, checked;
+    long found[HF_PREDICT_TARGET_COUNT][HF_PREDICT_STRATEGY_COUNT][2];
+    long failures, paper, paper_unknown;
+    uint64_t seed;
+    const pm_history *m;
+    hf_predict_target target;
+    hf_predict_strategy strategy;
+} run;
+
+static void fail(run *q, const char *what)
+{
+    if (q->failures++ < 5) {
+        printf("seed %" PRIu64 ", %s, %s: %s\n", q->seed,
+               hf_predict_target_get(q->target)->name,
+               hf_predict_strategy_name(q->strategy), what);
+        pm_print(q->m);
+    }
+}
+
+static pm_boundary boundary_of(hf_predict_strategy s)
+{
+    return s == HF_PREDICT_BEST             ? PM_BEST
+           : s == HF_PREDICT_APPROX_RELAXED ? PM_RELAXED
+                                            : PM_STRICT;
+}
+
+/* The prediction in the words of the model. */
+static pm_execution execution_of(const hf_history *h, const hf_prediction *p)
+{
+    pm_execution x = {0};
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        const hf_predicted_session *s = NULL;
+
+        for (uint32_t i = 0; i < p->n_sessions; i++)
+            if (p->sessions[i].session == h->txn_session[t])
+                s = &p->sessions[i];
+        if (!s || s->txn == HF_NONE || t > s->txn)
+            continue;
+        x.n_ops[t] = (int)((t < s->txn ? h->op_first[t + 1] : s->last + 1) -
+                           h->op_first[t]);
+    }
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const hf_predicted_read *r = &p->reads[i];
+
+        x.from[r->txn][r->op - h->op_first[r->txn]][r->key] =
+            r->source == HF_NONE ? PM_INITIAL : (int)r->source;
+    }
+    return x;
+}
+
+/* Of a row that is not there nobody can see whether it was deleted or never
+ * was; check is then not asked whether it is serializable. */
+static bool has_absent(const pm_history *m, const hf_history *h,
+                       const hf_prediction *p)
+{
+    for (uint32_t i = 0; m->rows && i < p->n_reads; i++) {
+        const hf_predicted_read *r = &p->reads[i];
+        const pm_txn *t = r->source == HF_NONE ? NULL : &m->txns[r->source];
+        bool absent = t ? false : m->initial[r->key] == 0;
+
+        for (int op = 0; t && op < t->n_ops; op++)
+            if (t->ops[op].key == (int)r->key &&
+                (t->ops[op].kind == PM_WRITE || t->ops[op].kind == PM_DELETE))
+                absent = t->ops[op].kind == PM_DELETE;
+        if (absent &&
+            m->txns[r->txn].ops[r->op - h->op_first[r->txn]].kind != PM_ROWS)
+            return true;
+    }
+    return false;
+}
+
+/* Check goes by orders of versions: if the version that a predicate read saw
+ * comes after one that the reader itself writes later, it was the reader who
+ * changed the matches, and no edge says that the read was before.  By results
+ * that is not serializable. */
+static bool changes_matches(const pm_history *m, const pm_execution *x)
+{
+    for (int t = 0; t < m->n_txns; t++) {
+        bool rows = false;
+
+        for (int op = 0; op < x->n_ops[t]; op++) {
+            pm_kind kind = m->txns[t].ops[op].kind;
+
+            if (rows && (kind == PM_WRITE || kind == PM_DELETE))
+                return true;
+            rows = rows || kind == PM_ROWS;
+        }
+    }
+    return false;
+}
+
+/* And every older version that changed the matches counts there as read by the
+ * predicate operation (Adya), which makes its writer visible: at levels that
+ * are no prefixes of an order that is more than the version it took says. */
+static bool has_older(const pm_history *m, const pm_execution *x,
+                      hf_predict_target target)
+{
+    if (target != HF_PREDICT_READ_COMMITTED &&
+        target != HF_PREDICT_READ_ATOMIC && target != HF_PREDICT_CAUSAL &&
+        target != HF_PREDICT_PARALLEL_SNAPSHOT)
+        return false;
+    for (int t = 0; t < m->n_txns; t++)
+        for (int op = 0; op < x->n_ops[t]; op++)
+            for (int k = 0; k < m->n_keys; k++)
+                if (m->txns[t].ops[op].kind == PM_ROWS &&
+                    pm_reads(m, t, op, k) && x->from[t][op][k] != PM_INITIAL)
+                    return true;
+    return false;
+}
+
+/* By the engines of check, as a history. */
+static void ask_check(run *q, const hf_history *h, const hf_prediction *p,
+                      const pm_execution *x)
+{
+    bool both = !has_absent(q->m, h, p) && !changes_matches(q->m, x);
+    const hf_predict_target_info *info = hf_predict_target_get(q->target);
+    const hf_level levels[2] = {info->level, HF_STRONG_SESSION_SERIALIZABLE};
+    const hf_verdict wanted[2] = {HF_VALID, HF_INVALID};
+    hf_history *predicted = NULL;
+    hf_error err;
+
+    if (hf_prediction_history(h, p, &predicted, &err) != HF_OK) {
+        fail(q, err.text);
+        return;
+    }
+    for (int i = has_older(q->m, x, q->target); i < (both ? 2 : 1); i++) {
+        hf_result *r = NULL;
+
+        if (hf_engine_ask(NULL, predicted, levels[i], NULL, NULL, &r, &err) !=
+            HF_OK) {
+            fail(q, err.text);
+            break;
+        }
+        q->checked++;
+        if (hf_result_verdict(r) == HF_UNKNOWN)
+            q->unknown++;
+        else if (hf_result_verdict(r) != wanted[i])
+            fail(q, i == 0 ? "check says that it is not legal"
+                           : "check says that it is serializable");
+        hf_result_free(r);
+    }
+    hf_history_free(predicted);
+}
+
+static bool has_edge(const hf_history *h, const hf_prediction *p,
+                     const hf_predicted_edge *d)
+{
+    if (d->kind == HF_PREDICTED_SO)
+        return d->from < d->to &&
+               h->txn_session[d->from] == h->txn_session[d->to];
+    for (uint32_t i = 0; d->kind == HF_PREDICTED_WR && i < p->n_reads; i++)
+        if (p->reads[i].txn == d->to && p->reads[i].source == d->from &&
+            p->reads[i].key == d->key)
+            return true;
+    return d->kind != HF_PREDICTED_WR;
+}
+
+static uint32_t place_in(const hf_prediction *p, hf_txn_id t)
+{
+    uint32_t i = 0;
+
+    while (i < p->n_order && p->order[i] != t)
+        i++;
+    return i;
+}
+
+/* Its transactions can be run one after the other so that each read finds its
+ * source. */
+static bool can_be_run(const hf_history *h, const hf_prediction *p)
+{
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const hf_predicted_read *r = &p->reads[i];
+
+        if (place_in(p, r->txn) == p->n_order ||
+            (r->source != HF_NONE &&
+             place_in(p, r->source) >= place_in(p, r->txn)))
+            return false;
+    }
+    for (uint32_t i = 1; i < p->n_order; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (h->txn_session[p->order[j]] == h->txn_session[p->order[i]] &&
+                p->order[j] > p->order[i])
+                return false;
+    return true;
+}
+
+static void look_at_parts(run *q, const hf_history *h, const hf_prediction *p)
+{
+    bool sure = true;
+    uint32_t changed = 0;
+
+    for (uint32_t i = 0; i < p->n_reads; i++) {
+        const hf_predicted_read *r = &p->reads[i];
+        const hf_predicted_session *s = NULL;
+
+        changed += r->changed;
+        for (uint32_t j = 0; j < p->n_sessions; j++)
+            if (p->sessions[j].session == h->txn_session[r->txn])
+                s = &p->sessions[j];
+        sure = sure && (!r->changed || (s && s->last == r->op));
+    }
+    if (p->is_sure && !sure)
+        fail(q, "feasible for sure, but something follows a changed read");
+    if (!can_be_run(h, p))
+        fail(q, "the order runs a read before its source");
+    if (changed != p->n_changed)
+        fail(q, "the number of changed reads is wrong");
+    for (uint32_t i = 0; i < p->n_edges; i++)
+        if (p->edges[i].to != p->edges[(i + 1) % p->n_edges].from ||
+            !has_edge(h, p, &p->edges[i]))
+            fail(q, "the cycle is none");
+    if (p->n_edges == 0 && q->strategy != HF_PREDICT_BEST &&
+        q->strategy != HF_PREDICT_EXACT_STRICT)
+        fail(q, "an approximate prediction without a cycle");
+}
+
+static void look_at(run *q, const hf_history *h, const hf_prediction *p)
+{
+    pm_execution x = execution_of(h, p);
+
+    q->predictions++;
+    q->sure += p->is_sure;
+    q->changed += p->n_changed;
+    look_at_parts(q, h, p);
+    if (!pm_allowed(q->m, &x, boundary_of(q->strategy)))
+        fail(q, "outside of the boundary");
+    if (!pm_legal(q->m, &x, q->target))
+        fail(q, "not legal at the level");
+    if (pm_serializable(q->m, &x))
+        fail(q, "serializable");
+    ask_check(q, h, p, &x);
+}
+
+static void ask(run *q, const hf_history *h, const pm_answers *a, bool has_rows)
+{
+    bool forced = q->strategy == HF_PREDICT_APPROX_STRICT ||
+                  q->strategy == HF_PREDICT_APPROX_RELAXED;
+    pm_boundary b = boundary_of(q->strategy);
+    bool exists = forced ? a->forced[b][q->target] : a->exact[b][q->target];
+    hf_predict_options o = {.target = q->target,
+                            .strategy = q->strategy,
+                            .most = q->seed % 4 == 0 ? 20 : 1};
+    hf_predict_result *r = NULL;
+    hf_error err;
+
+    if (hf_predict(h, &o, &r, &err) != HF_OK) {
+        fail(q, err.text);
+        return;
+    }
+    if (r->answer == HF_PREDICT_UNKNOWN)
+        fail(q, "unknown without a limit");
+    /* forced order of rows is finer than the model's */
+    if ((r->answer == HF_PREDICT_FOUND) != exists && !(forced && has_rows))
+        fail(q, exists ? "there is one" : "there is none");
+    q->found[q->target][q->strategy][r->answer == HF_PREDICT_FOUND]++;
+    for (uint32_t i = 0; i < r->n_predictions; i++)
+        look_at(q, h, &r->predictions[i]);
+    hf_predict_result_free(r);
+}
+
+/* The paper's own encoding says the same. */
+static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
+{
+    bool forced = q->strategy != HF_PREDICT_EXACT_STRICT;
+    pm_boundary b = boundary_of(q->strategy);
+    bool exists = forced ? a->forced[b][q->target] : a->exact[b][q->target];
+    hf_predict_options o = {.target = q->target,
+                            .strategy = q->strategy,
+                            .encoding = HF_PREDICT_PAPER};
+    hf_predict_result *r = NULL;
+    hf_error err;
+
+    if (hf_predict(h, &o, &r, &err) != HF_OK) {
+        fail(q, err.text);
+        return;
+    }
+    q->paper++;
+    if (r->answer == HF_PREDICT_UNKNOWN)
+        q->paper_unknown++; /* "for all" is too much for Z3 now and then */
+    else if ((r->answer == HF_PREDICT_FOUND) != exists)
+        fail(q, exists ? "paper: there is one" : "paper: there is none");
+    for (uint32_t i = 0; i < r->n_predictions; i++)
+        look_at(q, h, &r->predictions[i]);
+    hf_predict_result_free(r);
+}
+
+static bool is_paper(const run *q, bool has_rows)
+{
+    return q->seed % PAPER_EVERY == 0 && !has_rows &&
+           q->strategy != HF_PREDICT_BEST &&
+           (q->target == HF_PREDICT_CAUSAL ||
+            q->target == HF_PREDICT_READ_COMMITTED) &&
+           hf_predict_available(HF_PREDICT_PAPER, NULL);
+}
+
+static void one(run *q)
+{
+    hf_rng r;
+    pm_history m;
+    pm_answers a;
+    hf_history *h;
+    hf_error err;
+    bool has_rows = false;
+
+    hf_rng_seed(&r, q->seed);
+    m = pm_random(&r);
+    q->m = &m;
+    pm_enumerate(&m, &a);
+    h = pm_build(&m, &err);
+    if (!h) {
+        fail(q, err.text);
+        return;
+    }
+    for (int t = 0; t < m.n_txns; t++)
+        for (int op = 0; op < m.txns[t].n_ops; op++)
+            has_rows = has_rows || m.txns[t].ops[op].kind == PM_ROWS;
+    q->executions++;
+    for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++)
+        for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++) {
+            q->target = (hf_predict_target)t;
+            q->strategy = (hf_predict_strategy)s;
+            ask(q, h, &a, has_rows);
+            if (is_paper(q, has_rows))
+                ask_paper(q, h, &a);
+        }
+    hf_history_free(h);
+}
+
+static void report(run *q)
+{
+    printf("%ld executions, %ld predictions (%ld feasible for sure, %ld reads "
+           "changed), %ld asked of check, %ld of these unknown\n",
+           q->executions, q->predictions, q->sure, q->changed, q->checked,
+           q->unknown);
+    printf("%ld asked of the paper's encoding, %ld of these unknown\n",
+           q->paper, q->paper_unknown);
+    for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++) {
+        printf("%-30s", hf_predict_target_get((hf_predict_target)t)->name);
+        for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++) {
+            printf("  %s %ld", hf_predict_strategy_name((hf_predict_strategy)s),
+                   q->found[t][s][1]);
+            if (q->executions >= 1000 &&
+                (q->found[t][s][0] == 0 || q->found[t][s][1] == 0)) {
+                printf(" (not tested)");
+                q->failures++;
+            }
+        }
+        printf("\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    long n = argc > 1 ? strtol(argv[1], NULL, 10) : 2000;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    const char *why;
+    static run q;
+
+    if (!hf_predict_available(HF_PREDICT_OWN, &why)) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    for (long i = 0; i < n; i++) {
+        q.seed = seed + (uint64_t)i;
+        one(&q);
+    }
+    report(&q);
+    printf("%ld failures\n", q.failures);
+    return q.failures > 0;
+}

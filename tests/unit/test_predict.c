@@ -1,0 +1,436 @@
+/* test_predict.c: the paper's examples, budgets, what a prediction says.
+ *
+ * Executions in the shape of the paper's figures (the text of the paper has
+ * their stories, not their drawings) with the outcome the paper gives for each
+ * strategy and level, and IsoPredict's micro traces.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check/check.h"
+#include "history/builder.h"
+#include "predict/predict.h"
+
+#define FOUND HF_PREDICT_FOUND
+#define NONE HF_PREDICT_NONE
+
+typedef struct example {
+    const char *file;
+    /* causal, then read committed: best, exact-strict, approx-strict,
+     * approx-relaxed */
+    hf_predict_answer answers[2][HF_PREDICT_STRATEGY_COUNT];
+} example;
+
+static const example examples[] = {
+    {"figure-1-deposits",
+     {{FOUND, NONE, NONE, FOUND}, {FOUND, NONE, NONE, FOUND}}},
+    {"figure-5-anti-dependencies",
+     {{FOUND, FOUND, FOUND, FOUND}, {FOUND, FOUND, FOUND, FOUND}}},
+    {"figure-6-self-justifying",
+     {{NONE, NONE, NONE, NONE}, {NONE, NONE, NONE, NONE}}},
+    {"figure-7a-wikipedia",
+     {{FOUND, FOUND, FOUND, FOUND}, {FOUND, FOUND, FOUND, FOUND}}},
+    {"figure-7c-wikipedia",
+     {{NONE, NONE, NONE, NONE}, {FOUND, FOUND, FOUND, FOUND}}},
+    {"figure-8-smallbank",
+     {{FOUND, FOUND, FOUND, FOUND}, {FOUND, FOUND, FOUND, FOUND}}},
+    {"figure-9-withdraw",
+     {{FOUND, NONE, NONE, FOUND}, {FOUND, FOUND, FOUND, FOUND}}},
+    /* IsoPredict calls this one serial: it leaves out whoever reads from a
+     * transaction at a boundary, the paper only what follows its last read */
+    {"micro-always-serial-2s4t",
+     {{FOUND, FOUND, FOUND, NONE}, {FOUND, FOUND, FOUND, FOUND}}},
+    {"micro-always-serial-3s3t",
+     {{NONE, NONE, NONE, NONE}, {NONE, NONE, NONE, NONE}}},
+    {"micro-always-serial-3s4t",
+     {{NONE, NONE, NONE, NONE}, {NONE, NONE, NONE, NONE}}},
+    {"micro-simple-serial-2s3t",
+     {{FOUND, FOUND, FOUND, FOUND}, {FOUND, FOUND, FOUND, FOUND}}},
+    {"micro-simple-serial-2s5t",
+     {{FOUND, FOUND, FOUND, FOUND}, {FOUND, FOUND, FOUND, FOUND}}},
+};
+
+static const hf_predict_target targets[2] = {HF_PREDICT_CAUSAL,
+                                             HF_PREDICT_READ_COMMITTED};
+
+static hf_history *load(const char *name)
+{
+    char path[512];
+    hf_history *h = NULL;
+    hf_error err;
+
+    (void)snprintf(path, sizeof path, "%s/tests/data/predict/%s.jsonl",
+                   HF_TEST_ROOT, name);
+    if (hf_load(path, NULL, NULL, &h, &err) != HF_OK)
+        fail_msg("%s", err.text);
+    return h;
+}
+
+static hf_history *parse(const char *text)
+{
+    hf_history *h = NULL;
+    hf_error err;
+
+    if (hf_load_memory(text, strlen(text), NULL, NULL, &h, &err) != HF_OK)
+        fail_msg("%s", err.text);
+    return h;
+}
+
+static hf_predict_result *predict(const hf_history *h, hf_predict_options o)
+{
+    hf_predict_result *r = NULL;
+    hf_error err;
+
+    if (hf_predict(h, &o, &r, &err) != HF_OK)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static hf_verdict verdict(const hf_history *h, hf_level level)
+{
+    hf_result *r = NULL;
+    hf_error err;
+    hf_verdict v;
+
+    assert_int_equal(hf_engine_ask(NULL, h, level, NULL, NULL, &r, &err),
+                     HF_OK);
+    v = hf_result_verdict(r);
+    hf_result_free(r);
+    return v;
+}
+
+/* As a history it keeps the level and is not serializable. */
+static void check_history(const hf_history *h, const hf_prediction *p,
+                          hf_predict_target target)
+{
+    hf_history *predicted = NULL;
+    hf_error err;
+
+    assert_int_equal(hf_prediction_history(h, p, &predicted, &err), HF_OK);
+    assert_int_equal(verdict(predicted, hf_predict_target_get(target)->level),
+                     HF_VALID);
+    assert_int_equal(verdict(predicted, HF_STRONG_SESSION_SERIALIZABLE),
+                     HF_INVALID);
+    hf_history_free(predicted);
+}
+
+static void examples_of_encoding(hf_predict_encoding encoding)
+{
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        hf_history *h = load(examples[i].file);
+
+        for (unsigned l = 0; l < 2; l++)
+            for (unsigned s = encoding == HF_PREDICT_PAPER;
+                 s < HF_PREDICT_STRATEGY_COUNT; s++) {
+                hf_predict_result *r = predict(
+                    h, (hf_predict_options){.target = targets[l],
+                                            .strategy = (hf_predict_strategy)s,
+                                            .encoding = encoding});
+
+                if (r->answer != examples[i].answers[l][s])
+                    fail_msg("%s, %s, %s: %s", examples[i].file,
+                             hf_predict_target_get(targets[l])->name,
+                             hf_predict_strategy_name((hf_predict_strategy)s),
+                             r->statement);
+                if (r->n_predictions > 0)
+                    check_history(h, &r->predictions[0], targets[l]);
+                hf_predict_result_free(r);
+            }
+        hf_history_free(h);
+    }
+}
+
+static void papers_examples(void **state)
+{
+    (void)state;
+    if (!hf_predict_available(HF_PREDICT_OWN, NULL))
+        skip();
+    examples_of_encoding(HF_PREDICT_OWN);
+}
+
+static void papers_examples_in_its_own_encoding(void **state)
+{
+    (void)state;
+    if (!hf_predict_available(HF_PREDICT_PAPER, NULL))
+        skip();
+    examples_of_encoding(HF_PREDICT_PAPER);
+}
+
+/* Figure 1b: the second deposit reads the initial balance too. */
+static void deposits_are_lost(void **state)
+{
+    hf_history *h = load("figure-1-deposits");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_CAUSAL});
+    const hf_prediction *p = &r->predictions[0];
+
+    (void)state;
+    assert_int_equal(r->n_predictions, 1);
+    assert_false(p->is_sure); /* the second write may come out differently */
+    assert_int_equal(p->n_changed, 1);
+    assert_int_equal(p->n_reads, 2);
+    assert_int_equal(p->reads[1].txn, 1);
+    assert_int_equal(p->reads[1].source, HF_NONE);
+    assert_int_equal(p->reads[1].observed, 0);
+    assert_int_equal(p->n_edges, 2);
+    assert_int_equal(p->edges[0].kind, HF_PREDICTED_RW);
+    assert_int_equal(p->edges[1].kind, HF_PREDICTED_RW);
+    hf_predict_result_free(r);
+    /* snapshot isolation forbids it: first committer wins */
+    r = predict(h, (hf_predict_options){.target = HF_PREDICT_SNAPSHOT});
+    assert_int_equal(r->answer, HF_PREDICT_NONE);
+    assert_true(r->is_complete);
+    assert_non_null(strstr(r->statement, "no execution within any boundary"));
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+/* Figure 8b: both reads from the initial state, a cycle of four. */
+static void smallbank_has_a_cycle_of_four(void **state)
+{
+    hf_history *h = load("figure-8-smallbank");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_CAUSAL});
+    const hf_prediction *p = &r->predictions[0];
+    unsigned kinds[HF_PREDICTED_EDGE_KIND_COUNT] = {0};
+
+    (void)state;
+    assert_true(p->is_sure);
+    assert_int_equal(p->n_changed, 2);
+    for (uint32_t i = 0; i < p->n_reads; i++)
+        assert_int_equal(p->reads[i].source, HF_NONE);
+    assert_int_equal(p->n_edges, 4);
+    for (uint32_t i = 0; i < p->n_edges; i++)
+        kinds[p->edges[i].kind]++;
+    assert_int_equal(kinds[HF_PREDICTED_SO], 2);
+    assert_int_equal(kinds[HF_PREDICTED_RW], 2);
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+/* Figure 9f: the deposit after the withdrawal is behind the boundary. */
+static void withdrawal_stops_what_depends_on_it(void **state)
+{
+    hf_history *h = load("figure-9-withdraw");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_CAUSAL,
+                                        .strategy = HF_PREDICT_APPROX_RELAXED});
+    const hf_prediction *p = &r->predictions[0];
+
+    (void)state;
+    assert_int_equal(p->n_order, 2);
+    assert_int_equal(p->sessions[0].txn, 0);
+    assert_false(p->sessions[0].ends);
+    assert_int_equal(p->sessions[1].txn, 1);
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+/* ---- rows, lists, counters ------------------------------------------------
+ */
+
+static void phantoms_count(void **state)
+{
+    hf_history *h = parse(
+        "{\"holdfast\":1}\n"
+        "{\"session\":1,\"ops\":[{\"op\":\"pr\",\"table\":\"t\",\"where\":"
+        "\"value % 3 = 0\",\"rows\":[]},[\"w\",[\"t\",1],30]]}\n"
+        "{\"session\":2,\"ops\":[{\"op\":\"pr\",\"table\":\"t\",\"where\":"
+        "\"value % 3 = 1\",\"rows\":[]},{\"op\":\"pr\",\"table\":\"t\","
+        "\"where\":\"value % 3 = 0\",\"rows\":[[[\"t\",1],30]]},"
+        "[\"w\",[\"t\",2],42]]}\n");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_SNAPSHOT});
+
+    (void)state;
+    /* predicate write skew: T2 does not find T1's row */
+    assert_int_equal(r->answer, HF_PREDICT_FOUND);
+    assert_int_equal(r->predictions[0].n_changed, 1);
+    assert_true(r->predictions[0].n_edges > 0);
+    check_history(h, &r->predictions[0], HF_PREDICT_SNAPSHOT);
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+static void a_row_that_never_matches_does_not(void **state)
+{
+    hf_history *h = parse(
+        "{\"holdfast\":1}\n"
+        "{\"session\":1,\"ops\":[{\"op\":\"pr\",\"table\":\"t\",\"where\":"
+        "\"value % 3 = 0\",\"rows\":[]},[\"w\",[\"t\",1],31]]}\n"
+        "{\"session\":2,\"ops\":[{\"op\":\"pr\",\"table\":\"t\",\"where\":"
+        "\"value % 3 = 0\",\"rows\":[]},[\"w\",[\"t\",2],43]]}\n");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_READ_COMMITTED});
+
+    (void)state;
+    assert_int_equal(r->answer, HF_PREDICT_NONE);
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+/* An append is a read and a write of the list. */
+static void appends_are_lost_below_snapshots(void **state)
+{
+    hf_history *h = parse("{\"holdfast\":1}\n"
+                          "{\"session\":1,\"ops\":[[\"append\",\"x\",1]]}\n"
+                          "{\"session\":2,\"ops\":[[\"append\",\"x\",2]]}\n"
+                          "{\"session\":3,\"ops\":[[\"r\",\"x\",[1,2]]]}\n");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_CAUSAL});
+
+    (void)state;
+    assert_int_equal(r->answer, HF_PREDICT_FOUND);
+    check_history(h, &r->predictions[0], HF_PREDICT_CAUSAL);
+    hf_predict_result_free(r);
+    r = predict(
+        h, (hf_predict_options){.target = HF_PREDICT_POSTGRES_READ_COMMITTED});
+    assert_int_equal(r->answer, HF_PREDICT_NONE); /* row locks */
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+static void aborted_reads_are_refused(void **state)
+{
+    hf_history *h = parse(
+        "{\"holdfast\":1}\n"
+        "{\"session\":1,\"outcome\":\"aborted\",\"ops\":[[\"w\",\"x\",1]]}\n"
+        "{\"session\":2,\"ops\":[[\"r\",\"x\",1]]}\n");
+    hf_predict_options o = {.target = HF_PREDICT_CAUSAL};
+    hf_predict_result *r = NULL;
+    hf_error err;
+
+    (void)state;
+    assert_int_equal(hf_predict(h, &o, &r, &err), HF_ERR_INPUT);
+    assert_null(r);
+    assert_non_null(strstr(err.text, "T2 reads a value"));
+    hf_history_free(h);
+}
+
+/* ---- many, and limits -----------------------------------------------------
+ */
+
+/* Pairs of deposits: one shape, whatever the account. */
+static void predictions_differ_in_shape(void **state)
+{
+    hf_history *h =
+        parse("{\"holdfast\":1}\n"
+              "{\"session\":1,\"ops\":[[\"r\",\"x\",null],[\"w\",\"x\",1]]}\n"
+              "{\"session\":2,\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2]]}\n"
+              "{\"session\":3,\"ops\":[[\"r\",\"y\",null],[\"w\",\"y\",1]]}\n"
+              "{\"session\":4,\"ops\":[[\"r\",\"y\",1],[\"w\",\"y\",2]]}\n"
+              "{\"session\":5,\"ops\":[[\"w\",\"z\",1],[\"r\",\"u\",null]]}\n"
+              "{\"session\":6,\"ops\":[[\"w\",\"u\",1],[\"r\",\"z\",1]]}\n");
+    hf_predict_result *r = predict(
+        h, (hf_predict_options){.target = HF_PREDICT_CAUSAL, .most = 100});
+
+    (void)state;
+    assert_true(r->is_complete);
+    assert_int_equal(r->n_predictions, 2);
+    assert_true(r->predictions[0].is_sure); /* z and u */
+    assert_false(r->predictions[1].is_sure);
+    assert_true(r->predictions[0].shape != r->predictions[1].shape);
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+static bool at_once(void *user)
+{
+    (void)user;
+    return true;
+}
+
+static void interruption_is_no_proof(void **state)
+{
+    hf_history *h = load("figure-6-self-justifying");
+
+    (void)state;
+    for (unsigned encoding = 0; encoding < HF_PREDICT_ENCODING_COUNT;
+         encoding++) {
+        hf_budget budget = {.interrupted = at_once};
+        hf_predict_options o = {.target = HF_PREDICT_CAUSAL,
+                                .strategy = HF_PREDICT_EXACT_STRICT,
+                                .encoding = (hf_predict_encoding)encoding,
+                                .budget = &budget};
+        hf_predict_result *r;
+
+        if (!hf_predict_available(o.encoding, NULL))
+            continue;
+        hf_budget_start(&budget);
+        r = predict(h, o);
+        assert_int_equal(r->answer, HF_PREDICT_UNKNOWN);
+        assert_false(r->is_complete);
+        assert_non_null(strstr(r->statement, "limit"));
+        hf_predict_result_free(r);
+    }
+    hf_history_free(h);
+}
+
+/* One line, not all the memory there is. */
+static void long_runs_are_refused(void **state)
+{
+    hf_builder *b = hf_builder_new();
+    hf_predict_options o = {.target = HF_PREDICT_CAUSAL};
+    hf_predict_result *r = NULL;
+    hf_history *h = NULL;
+    hf_error err;
+
+    (void)state;
+    for (int i = 0; i < 5000; i++) {
+        hf_txn_id t = hf_builder_txn(b, hf_builder_session_number(b, i % 7));
+        hf_key_id k = hf_builder_key_int(b, i % 3);
+
+        (void)hf_builder_op(b, t, HF_OP_WRITE, k, hf_builder_int(b, k, i));
+    }
+    assert_int_equal(hf_builder_finish(b, &h, &err), HF_OK);
+    assert_int_equal(hf_predict(h, &o, &r, &err), HF_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "5000 transactions are too many"));
+    hf_history_free(h);
+}
+
+static void names_are_found(void **state)
+{
+    hf_predict_target t;
+    hf_predict_strategy s;
+    const char *near = NULL;
+
+    (void)state;
+    assert_true(hf_predict_target_find(HF_STR("Causal"), &t, NULL));
+    assert_int_equal(t, HF_PREDICT_CAUSAL);
+    assert_true(hf_predict_target_find(HF_STR("SI"), &t, NULL));
+    assert_int_equal(t, HF_PREDICT_SNAPSHOT);
+    assert_false(hf_predict_target_find(HF_STR("casual"), &t, &near));
+    assert_string_equal(near, "causal");
+    assert_false(hf_predict_target_find(HF_STR("serializable"), &t, NULL));
+    assert_true(hf_predict_strategy_find(HF_STR("approx_strict"), &s));
+    assert_int_equal(s, HF_PREDICT_APPROX_STRICT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest with_solver[] = {
+        cmocka_unit_test(papers_examples),
+        cmocka_unit_test(papers_examples_in_its_own_encoding),
+        cmocka_unit_test(deposits_are_lost),
+        cmocka_unit_test(smallbank_has_a_cycle_of_four),
+        cmocka_unit_test(withdrawal_stops_what_depends_on_it),
+        cmocka_unit_test(phantoms_count),
+        cmocka_unit_test(a_row_that_never_matches_does_not),
+        cmocka_unit_test(appends_are_lost_below_snapshots),
+        cmocka_unit_test(aborted_reads_are_refused),
+        cmocka_unit_test(predictions_differ_in_shape),
+        cmocka_unit_test(interruption_is_no_proof),
+        cmocka_unit_test(long_runs_are_refused),
+        cmocka_unit_test(names_are_found),
+    };
+
+    if (!hf_predict_available(HF_PREDICT_OWN, NULL))
+        return 77; /* skipped */
+    return cmocka_run_group_tests(with_solver, NULL, NULL);
+}
