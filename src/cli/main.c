@@ -11,21 +11,11 @@
 #include "cli/version.h"
 
 const hf_command *const hf_commands[] = {
-    &hf_command_test,
-    &hf_command_run,
-    &hf_command_check,
-    &hf_command_watch,
-    &hf_command_predict,
-    &hf_command_verify,
-    &hf_command_convert,
-    &hf_command_stats,
-    &hf_command_gen,
-    &hf_command_levels,
-    &hf_command_anomalies,
-    &hf_command_profiles,
-    &hf_command_explain,
-    &hf_command_help,
-    NULL,
+    &hf_command_test,    &hf_command_run,       &hf_command_check,
+    &hf_command_watch,   &hf_command_predict,   &hf_command_verify,
+    &hf_command_convert, &hf_command_stats,     &hf_command_gen,
+    &hf_command_levels,  &hf_command_anomalies, &hf_command_profiles,
+    &hf_command_explain, &hf_command_help,      NULL,
 };
 
 const hf_command *hf_command_find(const char *name)
