@@ -62,6 +62,8 @@ static int64_t put_bytes(hf_watch_names *n, hf_str s)
 
 static hf_str text_of(const hf_watch_names *n, const entry *e)
 {
+    if (e->length == 0) /* there may be no bytes at all */
+        return HF_STR("");
     return (hf_str){n->bytes.at + e->data, e->length};
 }
 
