@@ -95,7 +95,6 @@ typedef struct hf_my_db {
     pthread_mutex_t mutex; /* of control and fault */
     hf_my_link control;    /* to node 0: schema, lock */
     bool made;             /* our database is there and is ours */
-    bool adopted;          /* it was there before, empty */
     bool all_cut;          /* the partition that is on cuts all nodes */
     unsigned fault_node[HF_FAULT_COUNT];
     hf_db_roster roster;

@@ -1,10 +1,10 @@
 /* mariadb_schema.c: the one database that is ours.
  *
  * (What others call a schema is a database here.)  It holds a table of ours
- * that is a mark: without it, a database of that name that holds anything is
- * somebody else's and is refused.  Nothing is dropped that is not in it.  The
- * mark also says whether the database was there before us; then it stays.  On a
- * server that is not ours a named lock keeps a second holdfast away.
+ * that is a mark: without it a database of that name is somebody else's and is
+ * refused, empty or not.  In ours, what lacks the column _tag was made by
+ * somebody else meanwhile: it is never dropped, and a new run refuses to begin.
+ * On a server that is not ours a named lock keeps a second holdfast away.
  */
 #include "db/mariadb.h"
 
@@ -14,7 +14,11 @@
 
 #define MARK "_holdfast_mark"
 #define MADE "made by holdfast: this database is thrown away"
-#define ADOPTED "used by holdfast: the tables of this database are thrown away"
+/* Ours have a column of this name. */
+#define IS_OURS                                                                \
+    "EXISTS (SELECT 1 FROM information_schema.columns c WHERE "                \
+    "c.table_schema = t.table_schema AND c.table_name = t.table_name AND "     \
+    "c.column_name = '_tag')"
 
 static hf_status failed(const hf_my_db *p, const hf_db_answer *a, hf_error *err)
 {
@@ -103,39 +107,40 @@ static hf_status judge(hf_my_db *p, bool *ret_there, hf_error *err)
                    "table_schema = '%s' AND table_name = '" MARK "'",
                    p->schema);
     st = look(p, sql, text, sizeof(text), err);
-    p->adopted = strcmp(text, ADOPTED) == 0;
-    if (st != HF_OK || p->adopted || strcmp(text, MADE) == 0)
+    if (st != HF_OK)
         return st;
-    (void)snprintf(
-        sql, sizeof(sql),
-        "SELECT (SELECT count(*) FROM information_schema.tables WHERE "
-        "table_schema = '%s') + (SELECT count(*) FROM "
-        "information_schema.routines WHERE routine_schema = '%s') + (SELECT "
-        "count(*) FROM information_schema.events WHERE event_schema = '%s')",
-        p->schema, p->schema, p->schema);
+    if (strcmp(text, MADE) != 0)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "the database \"%s\" exists and was not made by "
+                       "holdfast: choose another one or drop it",
+                       p->schema);
+    (void)snprintf(sql, sizeof(sql),
+                   "SELECT count(*) FROM information_schema.tables t WHERE "
+                   "t.table_schema = '%s' AND t.table_name <> '" MARK
+                   "' AND NOT " IS_OURS,
+                   p->schema);
     st = look(p, sql, text, sizeof(text), err);
-    p->adopted = true;
-    if (st != HF_OK || strcmp(text, "0") == 0)
+    if (st != HF_OK || strcmp(text, "0") == 0 || p->server)
         return st;
     return hf_fail(err, HF_ERR_USAGE,
-                   "the database \"%s\" exists and was not made by holdfast: "
-                   "choose another one or drop it",
+                   "the database \"%s\" is ours, but holds what we did not "
+                   "make: move that away, or choose another one (--schema)",
                    p->schema);
 }
 
-/* All tables but the mark, one by one. */
+/* All tables of ours but the mark, one by one. */
 static hf_status drop_tables(hf_my_db *p, hf_error *err)
 {
-    char sql[500], name[300];
+    char sql[800], name[300];
     hf_status st = HF_OK;
 
     for (;;) {
         (void)snprintf(sql, sizeof(sql),
-                       "SELECT replace(table_name, '\"', '\"\"') FROM "
-                       "information_schema.tables WHERE table_schema = '%s' "
-                       "AND table_type = 'BASE TABLE' AND table_name <> '" MARK
-                       "' LIMIT 1",
-                       p->schema);
+                       "SELECT replace(t.table_name, '\"', '\"\"') FROM "
+                       "information_schema.tables t WHERE t.table_schema = "
+                       "'%s' AND t.table_type = 'BASE TABLE' AND t.table_name "
+                       "<> '" MARK "' AND (%s OR " IS_OURS ") LIMIT 1",
+                       p->schema, p->server ? "TRUE" : "FALSE");
         st = look(p, sql, name, sizeof(name), err);
         if (st != HF_OK || name[0] == '\0')
             return st;
@@ -152,22 +157,17 @@ static hf_status make(hf_my_db *p, bool there, hf_error *err)
     char sql[400];
     hf_status st = HF_OK;
 
-    if (!there) {
-        p->adopted = false;
-        (void)snprintf(sql, sizeof(sql), "CREATE DATABASE \"%s\"", p->schema);
-        st = run(p, sql, err);
-    }
     /* texts compare as they are, byte for byte */
     (void)snprintf(sql, sizeof(sql),
-                   "ALTER DATABASE \"%s\" CHARACTER SET utf8mb4 "
+                   "CREATE DATABASE \"%s\" CHARACTER SET utf8mb4 "
                    "COLLATE utf8mb4_nopad_bin",
                    p->schema);
-    if (st == HF_OK)
+    if (!there)
         st = run(p, sql, err);
     (void)snprintf(sql, sizeof(sql),
                    "CREATE TABLE IF NOT EXISTS \"%s\".\"" MARK
                    "\" (k INT PRIMARY KEY) COMMENT '%s'",
-                   p->schema, p->adopted ? ADOPTED : MADE);
+                   p->schema, MADE);
     return st == HF_OK ? run(p, sql, err) : st;
 }
 
@@ -198,16 +198,13 @@ void hf_my_leave_schema(hf_my_db *p)
     if (!p->made || hf_my_control(p, NULL) != HF_OK ||
         drop_tables(p, NULL) != HF_OK)
         return;
-    (void)snprintf(sql, sizeof(sql), "DROP TABLE \"%s\".\"" MARK "\"",
-                   p->schema);
-    if (run(p, sql, NULL) != HF_OK || p->adopted)
-        return;
+    /* the mark stays where somebody else has put something */
     (void)snprintf(sql, sizeof(sql),
                    "SELECT count(*) FROM information_schema.tables WHERE "
                    "table_schema = '%s'",
                    p->schema);
     if (look(p, sql, left, sizeof(left), NULL) != HF_OK ||
-        strcmp(left, "0") != 0)
+        strcmp(left, "1") != 0)
         return;
     (void)snprintf(sql, sizeof(sql), "DROP DATABASE \"%s\"", p->schema);
     (void)run(p, sql, NULL);

@@ -119,8 +119,8 @@ static bool read_more(hf_my_target *t, const char *at)
     return t->socket != NULL;
 }
 
-/* An address: user:password@host:port/database?socket=/path; the database, if
- * there is one and no schema was asked for, is the one to be ours. */
+/* An address: user:password@host:port/database?socket=/path; the database in
+ * it is not touched: ours is the one of --schema. */
 static bool read_parts(hf_my_db *p, const char *a)
 {
     hf_my_target *t = &p->target[0];
@@ -141,8 +141,6 @@ static bool read_parts(hf_my_db *p, const char *a)
             hf_free(name);
             return false;
         }
-        if (name[0] && !p->base.options.schema)
-            memcpy(p->schema, name, strlen(name) + 1);
         hf_free(name);
         end = at;
     }

@@ -76,7 +76,6 @@ typedef struct hf_pg_db {
     pthread_mutex_t mutex; /* of control and fault */
     hf_pg_link control;    /* to node 0: schema, lock */
     bool made;             /* our schema is there and is ours */
-    bool adopted;          /* it was there before, empty */
     bool caught_up;        /* atomic: the standby has seen what was loaded */
     unsigned fault_node[HF_FAULT_COUNT];
     pid_t stopped; /* the receiver of the log; 0: none */

@@ -1,9 +1,10 @@
 /* postgres_schema.c: the one schema that is ours.
  *
- * It carries a comment of ours: without it, a schema of that name that holds
- * anything is somebody else's and is refused.  Nothing is dropped that is not
- * in it: tables are dropped by name and without CASCADE.  On a server that is
- * not ours a lock of the session keeps a second holdfast away from the schema.
+ * It carries a comment of ours: without it a schema of that name is somebody
+ * else's and is refused, empty or not.  In ours, what lacks the column _tag was
+ * made by somebody else meanwhile: it is never dropped, and a new run refuses
+ * to begin.  Tables are dropped by name and without CASCADE.  On a server that
+ * is not ours a lock of the session keeps a second holdfast away.
  */
 #include "db/postgres.h"
 
@@ -47,6 +48,11 @@ static hf_status look(hf_pg_db *p, const char *sql, PGresult **ret,
     }
     return HF_OK;
 }
+
+/* Ours have a column of this name. */
+#define IS_OURS                                                                \
+    "EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND "         \
+    "a.attname = '_tag' AND NOT a.attisdropped)"
 
 static bool is_true(const PGresult *r, int column)
 {
@@ -95,15 +101,14 @@ static hf_status judge(hf_pg_db *p, bool *ret_there, hf_error *err)
 {
     char sql[1200];
     PGresult *r;
-    bool marked, empty;
+    bool marked, foreign;
     hf_status st;
 
     (void)snprintf(
         sql, sizeof(sql),
         "SELECT coalesce(obj_description(n.oid, 'pg_namespace'), '') = '" MARK
-        "', NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid) AND "
-        "NOT EXISTS (SELECT FROM pg_type WHERE typnamespace = n.oid) AND "
-        "NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid) "
+        "', EXISTS (SELECT FROM pg_class c WHERE relnamespace = n.oid AND "
+        "relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND NOT " IS_OURS ") "
         "FROM pg_namespace n WHERE n.nspname = '%s'",
         p->schema);
     st = look(p, sql, &r, err);
@@ -111,15 +116,16 @@ static hf_status judge(hf_pg_db *p, bool *ret_there, hf_error *err)
     if (st != HF_OK || !r)
         return st;
     marked = is_true(r, 0);
-    empty = is_true(r, 1);
+    foreign = is_true(r, 1);
     PQclear(r);
-    if (marked)
+    if (marked && (!foreign || p->server))
         return HF_OK;
-    if (empty) {
-        p->adopted = true;
-        return HF_OK;
-    }
     (void)run(p, "ROLLBACK", NULL);
+    if (marked)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "the schema \"%s\" is ours, but holds what we did not "
+                       "make: move that away, or choose another schema",
+                       p->schema);
     return hf_fail(err, HF_ERR_USAGE,
                    "the schema \"%s\" exists and was not made by holdfast: "
                    "choose another one or drop it",
@@ -128,7 +134,7 @@ static hf_status judge(hf_pg_db *p, bool *ret_there, hf_error *err)
 
 static hf_status drop_tables(hf_pg_db *p, hf_error *err)
 {
-    char sql[400], *drop;
+    char sql[700], *drop;
     PGresult *r;
     size_t size;
     hf_status st;
@@ -137,8 +143,9 @@ static hf_status drop_tables(hf_pg_db *p, hf_error *err)
                    "SELECT string_agg(format('%%I.%%I', n.nspname, c.relname), "
                    "', ') FROM pg_class c JOIN pg_namespace n "
                    "ON n.oid = c.relnamespace WHERE n.nspname = '%s' "
-                   "AND c.relkind IN ('r', 'p') HAVING count(*) > 0",
-                   p->schema);
+                   "AND c.relkind IN ('r', 'p') AND (%s OR " IS_OURS
+                   ") HAVING count(*) > 0",
+                   p->schema, p->server ? "true" : "false");
     st = look(p, sql, &r, err);
     if (st != HF_OK || !r)
         return st;
@@ -209,10 +216,9 @@ void hf_pg_leave_schema(hf_pg_db *p)
 
     if (!p->made || begin(p, NULL) != HF_OK)
         return;
-    (void)snprintf(sql, sizeof(sql),
-                   p->adopted ? "COMMENT ON SCHEMA %s IS NULL"
-                              : "DROP SCHEMA %s",
-                   p->quoted);
-    if (drop_tables(p, NULL) == HF_OK && run(p, sql, NULL) == HF_OK)
-        (void)run(p, "COMMIT", NULL);
+    if (drop_tables(p, NULL) != HF_OK || run(p, "COMMIT", NULL) != HF_OK)
+        return;
+    /* fails if somebody else has put something there */
+    (void)snprintf(sql, sizeof(sql), "DROP SCHEMA %s", p->quoted);
+    (void)run(p, sql, NULL);
 }

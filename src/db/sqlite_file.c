@@ -1,8 +1,9 @@
 /* sqlite_file.c: the file of an SQLite database under test.
  *
- * A file that is there already is used only if it is empty or bears our mark
- * (application_id): tables of others are never touched.  A file that we made
- * is removed at the end unless it is to be kept.
+ * A file that is there already is used only if it bears our mark
+ * (application_id) and holds nothing else: what lacks the column _tag is not
+ * ours, and never touched.  A file that we made is removed at the end unless it
+ * is to be kept.
  */
 #include "db/sqlite_file.h"
 
@@ -78,21 +79,26 @@ hf_status hf_sqlite_file_connect(const hf_sqlite_file *f, sqlite3 **ret,
     return status;
 }
 
-/* Ours, or empty and now ours; anything else is left alone. */
+/* Tables that are not ours. */
+#define FOREIGN                                                                \
+    "SELECT count(*) FROM sqlite_master m WHERE m.name NOT LIKE 'sqlite%' "    \
+    "AND m.type IN ('table', 'view') AND NOT EXISTS (SELECT 1 FROM "           \
+    "pragma_table_info(m.name) WHERE name = '_tag')"
+
+/* Ours, or new and now ours; anything else is left alone. */
 static hf_status mark_file(hf_sqlite_file *f, hf_error *err)
 {
     char text[80];
     hf_status status;
     int64_t id = ask_number(f->keeper, "PRAGMA application_id");
-    int64_t tables =
-        ask_number(f->keeper, "SELECT count(*) FROM sqlite_master");
+    int64_t foreign = ask_number(f->keeper, FOREIGN);
 
-    if (id < 0 || tables < 0)
+    if (id < 0 || foreign < 0)
         return failed(f, f->keeper, "read", err);
-    if (id != APPLICATION_ID && (id != 0 || tables > 0))
+    if ((id != APPLICATION_ID && !f->made) || foreign > 0)
         return hf_fail(err, HF_ERR_USAGE,
-                       "the database \"%s\" holds tables that are not ours; "
-                       "name a file that does not exist yet",
+                       "the database \"%s\" is not ours, or holds tables that "
+                       "are not; name a file that does not exist yet",
                        f->path);
     (void)snprintf(text, sizeof(text), "PRAGMA journal_mode = %s",
                    f->variant->wal ? "WAL" : "DELETE");
@@ -189,7 +195,8 @@ hf_status hf_sqlite_file_reset(hf_sqlite_file *f, hf_error *err)
 {
     static const char list[] =
         "SELECT format('DROP TABLE IF EXISTS \"%w\"', name) FROM sqlite_master "
-        "WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+        "WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND EXISTS (SELECT "
+        "1 FROM pragma_table_info(sqlite_master.name) WHERE name = '_tag')";
     hf_status status = run_text(f, f->keeper, "BEGIN IMMEDIATE", err);
     sqlite3_stmt *s = NULL;
     HF_VEC(char *) drops = {0};

@@ -108,14 +108,12 @@ typedef struct watch_key {
     watch_version one;   /* if n == 1 */
     watch_version *many; /* if not */
     uint16_t n;
-    uint8_t class;    /* many has room for 4 << class */
+    uint8_t rank;     /* many has room for 4 << rank */
     uint8_t has_open; /* as a row: someone's end is not known (shard.open) */
     uint32_t readers; /* newest entry of shard.readers, see there */
     uint32_t locks;   /* as a row: newest entry of shard.locks */
     uint32_t row;     /* of this key; NO_ID: not met yet */
 } watch_key;
-
-_Static_assert(sizeof(watch_key) == 64, "a key is one cache line");
 
 /* A lock that was held, or a row that was written. */
 typedef struct watch_held {

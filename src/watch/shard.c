@@ -41,25 +41,27 @@
 #include <string.h>
 
 #define SLAB_BYTES (64u << 10)
-#define CLASS_ROOM(class) (4u << (class))
+_Static_assert(sizeof(watch_key) == 64, "a key is one cache line");
+
+#define CLASS_ROOM(rank) (4u << (rank))
 
 /* ---- room ---------------------------------------------------------------- */
 
-static void room_give(watch_shard *s, watch_version *v, unsigned class)
+static void room_give(watch_shard *s, watch_version *v, unsigned rank)
 {
-    v->value = (uint64_t)(uintptr_t)s->spare[class];
-    s->spare[class] = v;
+    v->value = (uint64_t)(uintptr_t)s->spare[rank];
+    s->spare[rank] = v;
 }
 
-static watch_version *room_take(watch_shard *s, unsigned class)
+static watch_version *room_take(watch_shard *s, unsigned rank)
 {
-    watch_version *v = s->spare[class];
-    size_t bytes = CLASS_ROOM(class) * sizeof(*v);
+    watch_version *v = s->spare[rank];
+    size_t bytes = CLASS_ROOM(rank) * sizeof(*v);
     size_t n = bytes < SLAB_BYTES ? SLAB_BYTES / bytes : 1;
     char *slab;
 
     if (v) {
-        s->spare[class] = (watch_version *)(uintptr_t)v->value;
+        s->spare[rank] = (watch_version *)(uintptr_t)v->value;
         return v;
     }
     slab = hf_alloc(n * bytes);
@@ -68,7 +70,7 @@ static watch_version *room_take(watch_shard *s, unsigned class)
     for (size_t i = 1; i < n; i++) {
         watch_version *other = (watch_version *)(void *)(slab + i * bytes);
 
-        room_give(s, other, class);
+        room_give(s, other, rank);
     }
     return (watch_version *)(void *)slab;
 }
@@ -496,7 +498,7 @@ static void drop_first(watch_shard *s, uint32_t key, watch_key *k, unsigned n)
     s->stats.versions_kept -= n;
     if (k->n == 1) {
         k->one = v[0];
-        room_give(s, v, k->class);
+        room_give(s, v, k->rank);
         k->many = NULL;
     }
 }
@@ -571,17 +573,17 @@ static void append(watch_shard *s, uint32_t key, watch_key *k,
     unsigned i;
 
     if (k->n == 1) {
-        k->class = 0;
+        k->rank = 0;
         k->many = room_take(s, 0);
         k->many[0] = k->one;
         queue_put(s, key, v->at.hi == FOR_EVER ? s->now : v->at.hi);
-    } else if (k->n == CLASS_ROOM(k->class)) {
-        watch_version *more = room_take(s, k->class + 1u);
+    } else if (k->n == CLASS_ROOM(k->rank)) {
+        watch_version *more = room_take(s, k->rank + 1u);
 
         memcpy(more, k->many, k->n * sizeof(*more));
-        room_give(s, k->many, k->class);
+        room_give(s, k->many, k->rank);
         k->many = more;
-        k->class ++;
+        k->rank++;
     }
     at = k->many;
     for (i = k->n; i > 0 && at[i - 1].at.lo > v->at.lo; i--)

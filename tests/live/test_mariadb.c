@@ -567,6 +567,7 @@ static void other_databases_are_left_alone(void **state)
     LIVE_OK(&a, LIVE_DO(&a, "CREATE DATABASE theirs"));
     LIVE_OK(&a, LIVE_DO(&a, "CREATE TABLE theirs.t (x INT)"));
     make_address(address, sizeof(address), "theirs");
+    o.schema = "theirs";
     live_ok(hf_db_open(address, &o, &other, &err), &err);
     assert_int_equal(other->driver->reset(other, &err), HF_ERR_USAGE);
     assert_non_null(strstr(err.text, "was not made by holdfast"));
@@ -582,7 +583,7 @@ static void other_databases_are_left_alone(void **state)
     assert_non_null(strstr(err.text, "another holdfast"));
     live_disconnect(&b);
     live_connect(&b, other, 0);
-    LIVE_OK(&b, LIVE_DO(&b, "CREATE TABLE mine (x INT)"));
+    LIVE_OK(&b, LIVE_DO(&b, "CREATE TABLE mine (x INT, _tag BIGINT)"));
     LIVE_OK(&a, LIVE_DO(&a, "SELECT count(*) FROM ours.mine"));
     live_disconnect(&b);
     live_ok(other->driver->reset(other, &err), &err);
@@ -594,9 +595,11 @@ static void other_databases_are_left_alone(void **state)
     live_disconnect(&a);
 }
 
-/* One that is empty may be used; it stays, and is empty again. */
-static void empty_databases_are_given_back(void **state)
+/* One that is there is not used, empty or not; what others put into ours is
+ * never dropped. */
+static void what_is_there_is_left_alone(void **state)
 {
+    hf_db_options o = short_calls;
     char address[300];
     hf_error err = {0};
     hf_db *other;
@@ -606,20 +609,23 @@ static void empty_databases_are_given_back(void **state)
     fresh(&a, &b);
     LIVE_OK(&a, LIVE_DO(&a, "CREATE DATABASE lent"));
     make_address(address, sizeof(address), "lent");
-    live_ok(hf_db_open(address, &short_calls, &other, &err), &err);
-    live_ok(other->driver->reset(other, &err), &err);
-    live_disconnect(&b);
-    live_connect(&b, other, 0);
-    LIVE_OK(&b, LIVE_DO(&b, "CREATE TABLE mine (x INT)"));
-    live_disconnect(&b);
+    o.schema = "lent";
+    live_ok(hf_db_open(address, &o, &other, &err), &err);
+    assert_int_equal(other->driver->reset(other, &err), HF_ERR_USAGE);
     hf_db_close(other);
-    LIVE_OK(&a, LIVE_DO(&a, "SELECT count(*) FROM information_schema.schemata "
-                            "WHERE schema_name = 'lent'"));
-    assert_int_equal(live_number(&a), 1);
-    LIVE_OK(&a, LIVE_DO(&a, "SELECT count(*) FROM information_schema.tables "
-                            "WHERE table_schema = 'lent'"));
-    assert_int_equal(live_number(&a), 0);
+
+    o.schema = "shared";
+    live_ok(hf_db_open(address, &o, &other, &err), &err);
+    live_ok(other->driver->reset(other, &err), &err);
+    LIVE_OK(&a, LIVE_DO(&a, "CREATE TABLE shared.theirs (x INT)"));
+    assert_int_equal(other->driver->reset(other, &err), HF_ERR_USAGE);
+    assert_non_null(strstr(err.text, "we did not make"));
+    hf_db_close(other);
+    LIVE_OK(&a, LIVE_DO(&a, "SELECT count(*) FROM shared.theirs"));
+    LIVE_OK(&a, LIVE_DO(&a, "DROP DATABASE shared"));
+    LIVE_OK(&a, LIVE_DO(&a, "DROP DATABASE lent"));
     live_disconnect(&a);
+    live_disconnect(&b);
 }
 
 static void secrets_are_kept(void **state)
@@ -747,7 +753,7 @@ int main(void)
         cmocka_unit_test(server_is_paused),
         cmocka_unit_test(some_faults_cannot_be),
         cmocka_unit_test(other_databases_are_left_alone),
-        cmocka_unit_test(empty_databases_are_given_back),
+        cmocka_unit_test(what_is_there_is_left_alone),
         cmocka_unit_test(secrets_are_kept),
         cmocka_unit_test(variants),
     };

@@ -400,7 +400,7 @@ static void other_schemas_are_left_alone(void **state)
     assert_non_null(strstr(err.text, "another holdfast"));
     live_disconnect(&b);
     live_connect(&b, other, 0);
-    LIVE_OK(&b, LIVE_DO(&b, "CREATE TABLE mine (x INT)"));
+    LIVE_OK(&b, LIVE_DO(&b, "CREATE TABLE mine (x INT, _tag BIGINT)"));
     LIVE_OK(&a, LIVE_DO(&a, "SELECT count(*) FROM ours.mine"));
     live_disconnect(&b);
     live_ok(other->driver->reset(other, &err), &err);
@@ -410,6 +410,37 @@ static void other_schemas_are_left_alone(void **state)
                             "WHERE nspname = 'ours'"));
     assert_int_equal(live_number(&a), 0);
     live_disconnect(&a);
+}
+
+/* A schema that is there is not used, empty or not; what others put into ours
+ * is never dropped. */
+static void what_is_there_is_left_alone(void **state)
+{
+    hf_db_options o = short_calls;
+    char address[300];
+    hf_error err = {0};
+    hf_db *other;
+    live_session a, b;
+
+    (void)state;
+    fresh(&a, &b);
+    make_address(address, sizeof(address), "postgres");
+    o.schema = "public";
+    live_ok(hf_db_open(address, &o, &other, &err), &err);
+    assert_int_equal(other->driver->reset(other, &err), HF_ERR_USAGE);
+    hf_db_close(other);
+
+    o.schema = "shared";
+    live_ok(hf_db_open(address, &o, &other, &err), &err);
+    live_ok(other->driver->reset(other, &err), &err);
+    LIVE_OK(&a, LIVE_DO(&a, "CREATE TABLE shared.theirs (x INT)"));
+    assert_int_equal(other->driver->reset(other, &err), HF_ERR_USAGE);
+    assert_non_null(strstr(err.text, "we did not make"));
+    hf_db_close(other);
+    LIVE_OK(&a, LIVE_DO(&a, "SELECT count(*) FROM shared.theirs"));
+    LIVE_OK(&a, LIVE_DO(&a, "DROP SCHEMA shared CASCADE"));
+    live_disconnect(&a);
+    live_disconnect(&b);
 }
 
 static void secrets_are_kept(void **state)
@@ -462,6 +493,7 @@ int main(void)
         cmocka_unit_test(server_is_paused),
         cmocka_unit_test(some_faults_cannot_be),
         cmocka_unit_test(other_schemas_are_left_alone),
+        cmocka_unit_test(what_is_there_is_left_alone),
         cmocka_unit_test(secrets_are_kept),
     };
 
