@@ -135,8 +135,7 @@ static void take_snapshot(const hf_watch *w, watch_txn *t, const hf_event *e,
     if (t->is_settled || w->profile.snapshot == HF_WATCH_AT_BEGIN ||
         (w->profile.snapshot == HF_WATCH_AT_READ && locks))
         return;
-    if (!t->has_snapshot && w->profile.snapshot != HF_WATCH_BY_FIRST)
-        t->snapshot.lo = at.lo;
+    /* from BEGIN on: a statement that left no event may have taken it */
     t->has_snapshot = true;
     if (w->profile.snapshot == HF_WATCH_AT_ANY || (e->flags & HF_EVENT_FAILED))
         return;
@@ -212,10 +211,13 @@ static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
         read_own(w, t, own, e, at);
         return;
     }
-    if (is_locking(e) || w->profile.lock == HF_WATCH_LOCK_RANGES ||
-        (w->profile.lock == HF_WATCH_LOCK_ROWS && e->value != HF_EVENT_NO_ROW))
+    /* what is not there is locked against inserts, where ranges are */
+    if (w->profile.lock == HF_WATCH_LOCK_RANGES ||
+        (e->value != HF_EVENT_NO_ROW &&
+         (is_locking(e) || w->profile.lock == HF_WATCH_LOCK_ROWS)))
         hf_watch_lock_read(w, t, e->row, at,
-                           (e->flags & HF_EVENT_FOR_UPDATE) != 0);
+                           (e->flags & HF_EVENT_FOR_UPDATE) != 0 &&
+                               e->value != HF_EVENT_NO_ROW);
     if (w->profile.read == HF_WATCH_READ_NONE)
         return;
     it = item_of(w, t, e->key, e->row, ITEM_READ);

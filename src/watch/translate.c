@@ -276,7 +276,8 @@ static void doubt_last(maker *m)
     while (i-- > 0 && m->t->events.at[i].statement == statement) {
         hf_event *e = &m->t->events.at[i];
 
-        if (e->kind == HF_EVENT_WRITE)
+        if (e->kind == HF_EVENT_WRITE || e->kind == HF_EVENT_READ ||
+            e->kind == HF_EVENT_SCAN)
             e->after = UINT64_MAX;
     }
 }
