@@ -189,11 +189,11 @@ static void print_cell(const char *workload, bool large,
     if (c->later > 0)
         printf("  %u confirmed by another prediction than the first\n",
                c->later);
-    if (p && c->found < p->found && c->found == all->found)
-        printf("  fewer than the paper: in the other executions none exists "
-               "(proved)\n");
-    else if (p && c->found < p->found)
-        miss("fewer predictions than the paper");
+    if (p && c->found < p->found)
+        miss(c->found == all->found
+                 ? "fewer predictions than the paper: in our other executions "
+                   "none exists (proved)"
+                 : "fewer predictions than the paper");
     if (c->unknown > 0)
         miss("no answer");
     if (c->most > GOAL_SECONDS)
@@ -245,7 +245,7 @@ static void tables(void)
     printf("confirmed: %u of %u executions (goal: %.0f %%), %u of them not by "
            "the first prediction\n",
            all_confirmed, all_found, 100 * GOAL_CONFIRMED, all_later);
-    if (all_confirmed < GOAL_CONFIRMED * all_found)
+    if (all_confirmed - all_later < GOAL_CONFIRMED * all_found)
         miss("too few are confirmed");
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/help.h"
@@ -99,10 +100,39 @@ static int dispatch(hf_cli *cli, int argc, char **argv)
     return run_command(cli, command, argc - 2, argv + 2);
 }
 
+/* A password in an address is not for everybody who lists processes: the words
+ * are copied, and it is blotted out where the system shows it. */
+static char **hide_secrets(int argc, char **argv)
+{
+    char **copy = HF_NEW_ARRAY(char *, (size_t)argc + 1);
+
+    for (int i = 0; i < argc; i++) {
+        char *start = strstr(argv[i], "://");
+        char *at = start ? strrchr(start, '@') : NULL;
+
+        copy[i] = argv[i];
+        start = at ? memchr(start + 3, ':', (size_t)(at - start) - 3) : NULL;
+        if (!start)
+            continue;
+        copy[i] = hf_alloc(strlen(argv[i]) + 1);
+        memcpy(copy[i], argv[i], strlen(argv[i]) + 1);
+        memset(start + 1, '*', (size_t)(at - start) - 1);
+    }
+    copy[argc] = NULL;
+    return copy;
+}
+
 int main(int argc, char **argv)
 {
+    char **words = hide_secrets(argc, argv);
     hf_cli cli;
+    int status;
 
     hf_cli_begin(&cli, hf_commands);
-    return hf_cli_end(&cli, dispatch(&cli, argc, argv));
+    status = hf_cli_end(&cli, dispatch(&cli, argc, words));
+    for (int i = 0; i < argc; i++)
+        if (words[i] != argv[i])
+            hf_free(words[i]);
+    hf_free(words);
+    return status;
 }

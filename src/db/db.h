@@ -129,6 +129,7 @@ struct hf_db_driver {
     const char *summary;
     const char *package; /* Debian's, for the message if it is missing */
     bool sql;            /* else only get, put and remove of plain keys */
+    bool readers_apart;  /* some nodes serve only transactions that read */
     const hf_db_promise *promises; /* the first is what it does by default */
     unsigned n_promises;
     /* Instead of the table, where the promise is chosen when the database is

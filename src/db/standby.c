@@ -112,6 +112,7 @@ const hf_db_driver hf_db_postgres_standby = {
                "read from",
     .package = "postgresql",
     .sql = true,
+    .readers_apart = true,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),
     .open = open_both,

@@ -311,6 +311,21 @@ static void watch(hf_runner *r, hf_run_report *ret)
 
 /* ---- the run ------------------------------------------------------------- */
 
+/* A node that serves readers is not tested by who always writes. */
+static void warn_of_idle_nodes(hf_runner *r)
+{
+    const hf_workload *w = hf_play_workload(r->o->play);
+    bool reads = false;
+
+    for (unsigned i = 0; i < w->n_types; i++)
+        reads |= w->types[i].read_only;
+    if (r->o->db->driver->readers_apart && !reads)
+        hf_runner_note(r,
+                       "no transaction of %s says that it only reads: the "
+                       "standby serves none, and nothing is said about it",
+                       w->name);
+}
+
 static hf_status start_clients(hf_runner *r, hf_error *err)
 {
     hf_status st = HF_OK;
@@ -321,6 +336,7 @@ static hf_status start_clients(hf_runner *r, hf_error *err)
         if (st != HF_OK && r->o->clients > 1)
             hf_error_context(err, "client %u", i);
     }
+    warn_of_idle_nodes(r);
     r->clients_epoch = hf_runner_now(r);
     for (unsigned i = 0; i < r->o->clients && st == HF_OK; i++) {
         hf_worker *w = &r->workers[i];

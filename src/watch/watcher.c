@@ -61,12 +61,21 @@ static bool has_hole(const hf_watcher *w)
            t->amounts > 0;
 }
 
+/* Of a client that was passed by nobody knows what it did meanwhile. */
+static bool has_passed_by(hf_watcher *w)
+{
+    hf_pipeline_stats stats;
+
+    hf_pipeline_look(w->pipeline, &stats);
+    return stats.stalls > 0;
+}
+
 static bool on_violation(void *user, const hf_violation *v)
 {
     hf_watcher *w = user;
     hf_violation told = *v;
 
-    if (v->mechanism == HF_WATCH_CR && has_hole(w)) {
+    if (v->mechanism == HF_WATCH_CR && (has_hole(w) || has_passed_by(w))) {
         w->doubted++;
         return true;
     }
