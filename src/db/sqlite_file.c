@@ -97,8 +97,9 @@ static hf_status mark_file(hf_sqlite_file *f, hf_error *err)
         return failed(f, f->keeper, "read", err);
     if ((id != APPLICATION_ID && !f->made) || foreign > 0)
         return hf_fail(err, HF_ERR_USAGE,
-                       "the database \"%s\" is not ours, or holds tables that "
-                       "are not; name a file that does not exist yet",
+                       "the database \"%s\" is not ours, or "
+                       "holds tables that are not ours; name a file that does "
+                       "not exist yet",
                        f->path);
     (void)snprintf(text, sizeof(text), "PRAGMA journal_mode = %s",
                    f->variant->wal ? "WAL" : "DELETE");
