@@ -518,6 +518,16 @@ static void forget_lost_writers(hf_history *h)
             hf_extra_forget_writers(h, op);
 }
 
+/* Whatever a hostile file says of how much extra there is. */
+static bool needs_extra(const hf_history *h)
+{
+    bool any = h->n_extra > 0;
+
+    for (hf_op_id op = 0; op < h->n_ops && !any; op++)
+        any = hf_op_has_extra(hf_op_kind_of(h, op));
+    return any;
+}
+
 static hf_status finish(reader *r)
 {
     hf_history *h = r->h;
@@ -535,7 +545,7 @@ static hf_status finish(reader *r)
     h->cut_off = !r->ended;
     if (h->cut_off)
         forget_lost_writers(h);
-    st = h->n_extra > 0 ? hf_history_validate(h, r->err)
+    st = needs_extra(h) ? hf_history_validate(h, r->err)
                         : hf_history_validate_rest(h, r->err);
     if (st == HF_OK)
         st = hf_history_validate_times(h, r->err);
