@@ -61,7 +61,8 @@ static void observe(const hf_paper_workload *p, unsigned transactions,
         .n_mixes = p->n_mixes,
         .clients = 3,
         .transactions = transactions,
-        .seed = seed};
+        .seed = seed,
+        .sql = true}; /* where a statement begins matters to databases */
     if (hf_control_run(&ret->options, &ret->observed, &err) != HF_OK)
         die(&err);
 }
@@ -365,6 +366,8 @@ static void ratio(unsigned seeds, double limit)
                 fflush(stdout);
                 if (a != b && b != HF_PREDICT_UNKNOWN)
                     miss("the two encodings disagree");
+                if (y < GOAL_RATIO * x)
+                    miss("the ratio of this one");
                 ours += x;
                 paper += y;
                 hf_control_report_release(&app.observed);

@@ -48,7 +48,7 @@ typedef struct client {
     uint64_t txn;
     planned plan[128];
     unsigned n, at;
-    uint16_t statement;
+    uint32_t statement;
     bool running, has_snapshot;
     uint32_t locked[128];
     unsigned n_locked;

@@ -519,6 +519,7 @@ static void write_orders(sim *s, hf_builder *b, const uint32_t *place)
 
     if (percent == 0)
         return;
+    hf_builder_partial_orders(b, percent < 100 && !s->o->order_by_key);
     kept = HF_NEW_ARRAY(uint8_t, s->o->keys);
     for (uint32_t k = 0; k < s->o->keys; k++)
         kept[k] = !s->o->order_by_key || hf_rng_chance(&s->rng, percent);

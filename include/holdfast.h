@@ -276,6 +276,9 @@ HF_API void hf_builder_timestamps(hf_builder *b, hf_txn_id t, uint64_t start,
                                   uint64_t commit);
 /* The workload promises: no value is written twice to a key. */
 HF_API void hf_builder_unique_values(hf_builder *b, bool promised);
+/* A key's version order names all its committed writers, or nobody; unless
+ * orders are announced to be partial: those left out have unknown places. */
+HF_API void hf_builder_partial_orders(hf_builder *b, bool partial);
 HF_API void hf_builder_name(hf_builder *b, const char *name, size_t length);
 
 /* Hands over the history and frees the builder, whatever happens. */

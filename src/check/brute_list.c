@@ -17,6 +17,8 @@ typedef enum keep { KEEP, LOSE, DROP_READ, GARBAGE } keep;
 static keep look_up_element(const hf_brute_case *c, hf_brute_element *e)
 {
     unsigned n = 0, gone = 0;
+    hf_txn_id writer = HF_NONE;
+    bool several = false;
 
     e->write = HF_NONE;
     for (uint32_t i = c->first_equal[e->value]; i != HF_NONE;
@@ -25,13 +27,15 @@ static keep look_up_element(const hf_brute_case *c, hf_brute_element *e)
 
         n++;
         gone += !w->kept;
+        several |= writer != HF_NONE && writer != hf_op_txn(c->h, w->op);
+        writer = hf_op_txn(c->h, w->op);
         e->write = i;
     }
     if (n > 1)
         e->write = HF_NONE;
     if (n == 0)
         return GARBAGE;
-    return gone == 0 ? KEEP : n == 1 ? LOSE : DROP_READ;
+    return gone == 0 ? KEEP : several ? DROP_READ : LOSE;
 }
 
 /* The elements after those of the initial list; NULL if that is not how the
@@ -61,16 +65,29 @@ static hf_value_id *elements_of(hf_brute_case *c, const hf_brute_read *r,
     return items + n_initial;
 }
 
-/* Is an element there twice?  Marks each with the operation that read it. */
-static bool has_repeated(hf_brute_case *c, const hf_brute_read *r)
+/* How often an element was appended, and how often it is in the list. */
+static bool is_too_often(const hf_brute_case *c, const hf_brute_read *r,
+                         hf_value_id value)
+{
+    const hf_brute_element *e = hf_brute_elements(c, r);
+    uint32_t appended = 0, there = 0;
+
+    for (uint32_t i = c->first_equal[value]; i != HF_NONE;
+         i = c->writes.at[i].next_equal)
+        appended++;
+    for (uint32_t i = 0; i < r->n_elements; i++)
+        there += e[i].value == value;
+    return there > appended;
+}
+
+/* Is an element there more often than it was appended? */
+static bool has_repeated(const hf_brute_case *c, const hf_brute_read *r)
 {
     const hf_brute_element *e = hf_brute_elements(c, r);
 
-    for (uint32_t i = 0; i < r->n_elements; i++) {
-        if (c->read_by[e[i].value] == r->op)
+    for (uint32_t i = 0; i < r->n_elements; i++)
+        if (is_too_often(c, r, e[i].value))
             return true;
-        c->read_by[e[i].value] = r->op;
-    }
     return false;
 }
 

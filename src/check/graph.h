@@ -30,12 +30,13 @@
  *   graph_stamps.c  snapshot isolation against recorded timestamps
  *   graph_report.c  findings, put in order
  *   graph_finish.c  replaying and completing orders
- *   graph_engine.c  who is asked what
+ *   graph_judge.h   what is asked of all these, and the answer
  */
 #ifndef HF_GRAPH_H
 #define HF_GRAPH_H
 
 #include "base/budget.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "check/check.h"
@@ -103,10 +104,12 @@ typedef struct hf_graph_world {
     const uint8_t *happened; /* per transaction */
     const uint32_t *source;  /* per operation: HF_CHOSEN_... of witness.h */
     bool spread; /* and whoever those that happened read from did, too */
-    /* per transaction, its place among the commits, HF_NONE: none, and that
-     * of its start: an entry of a version set that several may have written is
-     * the newest before that.  NULL: it stays open */
-    const uint32_t *place, *start;
+    /* entries of version sets that several may have written: op << 32 | key ->
+     * writer + 1, 0: the initial version.  NULL: they stay open */
+    const hf_map *entries;
+    /* per key: lists that say nothing by themselves, their order and sources
+     * are the world's (poly_lists.c); NULL: none */
+    const uint8_t *loose;
 } hf_graph_world;
 
 typedef struct hf_graph {
@@ -145,6 +148,7 @@ typedef struct hf_graph {
     uint32_t *list_length; /* per value */
     uint32_t *list_kept;   /* ... without elements that do not count */
     uint8_t *list_several; /* ... has an element with several writers */
+    uint32_t *list_times;  /* per value: appended so often, by whomever */
     uint8_t *list_on_path; /* per value: a beginning of the longest */
     hf_op_id *longest_op;  /* per key: who read the longest list */
     hf_bad_list *list_bad; /* per key */
@@ -183,6 +187,11 @@ typedef struct hf_graph {
     HF_VEC(uint32_t) circles;  /* cyclic versions: how many ops, then these */
 } hf_graph;
 
+static inline bool hf_graph_is_loose(const hf_graph *g, hf_key_id key)
+{
+    return g->world.loose && g->world.loose[key];
+}
+
 static inline bool hf_graph_spent(hf_graph *g)
 {
     if (!g->stopped && hf_budget_spent(g->budget))
@@ -202,6 +211,12 @@ static inline bool hf_graph_forbids(const hf_graph *g, hf_txn_id t,
 {
     return hf_level_forbids(g->own ? g->own[t]->level : g->level->level,
                             anomaly);
+}
+
+/* Does it want repeated reads of t to agree? */
+static inline bool hf_graph_is_internal(const hf_graph *g, hf_txn_id t)
+{
+    return (g->own ? g->own[t] : g->level)->internal;
 }
 
 static inline bool hf_graph_writes(const hf_history *h, hf_op_id op)

@@ -66,12 +66,7 @@ static void look_at_special(hf_graph *g, hf_op_id op)
     hf_op_kind kind = hf_op_kind_of(h, op);
 
     if (hf_op_has_predicate(kind)) {
-        if (g->own)
-            hf_graph_undecided(g, true,
-                               "T%lld has a predicate operation, which is not "
-                               "judged with mixed levels",
-                               label_of(h, op));
-        else if (!g->predicates)
+        if (!g->predicates)
             hf_graph_undecided(g, true,
                                "T%lld has a predicate operation, which engine "
                                "graph does not judge",
@@ -192,6 +187,10 @@ static void look_at_keys(hf_graph *g)
 
         if (!(g->key_use[k] & HF_USE_LIST))
             continue;
+        if (hf_graph_is_loose(g, k)) {
+            g->key_use[k] |= HF_USE_MURKY;
+            continue;
+        }
         if (initial != HF_NONE && h->value_type[initial] != HF_NIL) {
             g->key_use[k] |= HF_USE_MURKY;
             hf_graph_undecided(g, true, "a list has elements to begin with");
@@ -370,6 +369,13 @@ static void spread_happened(hf_graph *g)
             else if (s.writer[v] != t)
                 s.writer[v] = MANY;
         }
+    /* an element that is there to begin with needs nobody */
+    for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
+        for (hf_value_id v = h->key_initial[k];
+             v != HF_NONE && h->value_type[v] == HF_LIST &&
+             hf_list_last(h, v) != HF_NONE;
+             v = hf_list_parent(h, v))
+            s.writer[hf_list_last(h, v)] = MANY;
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         if (g->happened[t] && hf_graph_reads_matter(g, t))
             meet_sources(&s, t);
@@ -483,13 +489,14 @@ bool hf_graph_build_edges(hf_graph *g)
 void hf_graph_release(hf_graph *g)
 {
     void *all[] = {
-        g->happened,     g->key_use,     g->value,        g->ver_first,
-        g->ver_end,      g->chain_end,   g->ver_txn,      g->ver_op,
-        g->op_role,      g->op_source,   g->reader_first, g->reader_txn,
-        g->list_length,  g->list_kept,   g->list_several, g->list_on_path,
-        g->longest_op,   g->list_bad,    g->prev,         g->group_of,
-        g->group_ver,    g->group_alone, g->pair_first,   g->pairs,
-        g->session_prev, g->time_txn,    g->time_before,  g->open_key};
+        g->happened,     g->key_use,      g->value,        g->ver_first,
+        g->ver_end,      g->chain_end,    g->ver_txn,      g->ver_op,
+        g->op_role,      g->op_source,    g->reader_first, g->reader_txn,
+        g->list_length,  g->list_kept,    g->list_several, g->list_times,
+        g->list_on_path, g->longest_op,   g->list_bad,     g->prev,
+        g->group_of,     g->group_ver,    g->group_alone,  g->pair_first,
+        g->pairs,        g->session_prev, g->time_txn,     g->time_before,
+        g->open_key};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         hf_free(all[i]);

@@ -51,6 +51,13 @@ static hf_txn_id writer_of(const hf_graph *g, hf_value_id e)
                              : hf_op_txn(g->h, g->value[e].op);
 }
 
+/* By transactions of any outcome; what nobody appended is garbage however
+ * often it is there. */
+static uint32_t times_appended(const hf_graph *g, hf_value_id e)
+{
+    return g->list_times[e] > 0 ? g->list_times[e] : UINT32_MAX;
+}
+
 /* A list that a transaction that happened read, or HF_NONE. */
 static hf_value_id list_read(const hf_graph *g, hf_op_id o)
 {
@@ -93,6 +100,17 @@ static void measure_lists(hf_graph *g)
     }
 }
 
+/* How often elements were appended, of which several are. */
+static void count_appends(hf_graph *g)
+{
+    const hf_history *h = g->h;
+
+    g->list_times = HF_NEW_ZEROED(uint32_t, (size_t)h->n_values + 1);
+    for (hf_op_id o = 0; o < h->n_ops; o++)
+        if (hf_op_kind_of(h, o) == HF_OP_APPEND && hf_graph_writes(h, o))
+            g->list_times[h->op_value[o]]++;
+}
+
 static void find_longest(hf_graph *g)
 {
     const hf_history *h = g->h;
@@ -126,7 +144,7 @@ typedef struct chain {
     hf_op_id read; /* who read the longest list */
     HF_VEC(hf_value_id) elements;
     HF_VEC(uint32_t) order; /* versions, as they were placed before */
-    uint8_t *met;           /* per value: in the list already */
+    uint32_t *met;          /* per value: how often in the list so far */
     uint8_t *placed;        /* per version: in `order` */
 } chain;
 
@@ -140,7 +158,7 @@ static void look_at_element(chain *c, uint32_t i, hf_value_id e)
 
     if (kind == ELEMENT_GARBAGE && i < bad->garbage)
         bad->garbage = i;
-    if (c->met[e] && i < bad->twice)
+    if (c->met[e] >= times_appended(g, e) && i < bad->twice)
         bad->twice = i;
     if (ver == HF_VER_ABORTED && i < bad->aborted) {
         bad->aborted = i;
@@ -226,7 +244,7 @@ static void load_elements(chain *c, hf_value_id list)
         look_at_element(c, i, e);
         if (!c->met[e] && kind == ELEMENT_KEPT)
             c->elements.at[c->elements.n++] = e;
-        c->met[e] = 1;
+        c->met[e]++;
     }
 }
 
@@ -320,7 +338,8 @@ static void order_key(chain *c)
 
 /* What all keys share: each writes only what is its own. */
 typedef struct marks {
-    uint8_t *met, *placed;
+    uint32_t *met;
+    uint8_t *placed;
 } marks;
 
 static void order_piece(hf_graph *g, void *user, uint32_t piece, uint32_t first,
@@ -347,13 +366,14 @@ void hf_graph_order_lists(hf_graph *g)
     marks m;
 
     measure_lists(g);
+    count_appends(g);
     g->list_on_path = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
     g->longest_op = HF_NEW_ARRAY(hf_op_id, (size_t)h->n_keys + 1);
     g->list_bad = HF_NEW_ARRAY(hf_bad_list, (size_t)h->n_keys + 1);
     memset(g->longest_op, 0xff, ((size_t)h->n_keys + 1) * sizeof(hf_op_id));
     memset(g->list_bad, 0xff, ((size_t)h->n_keys + 1) * sizeof(hf_bad_list));
     find_longest(g);
-    m.met = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
+    m.met = HF_NEW_ZEROED(uint32_t, (size_t)h->n_values + 1);
     m.placed = HF_NEW_ZEROED(uint8_t, (size_t)g->n_versions + 1);
     if (!g->stopped)
         hf_graph_in_pieces(g, h->n_keys, order_piece, &m);
@@ -427,15 +447,19 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool has_twice(const hf_value_id *items, uint32_t n)
+/* Is an element there more often than it was appended? */
+static bool has_twice(const hf_graph *g, const hf_value_id *items, uint32_t n)
 {
+    uint32_t run = 1;
     hf_value_id *sorted = HF_NEW_ARRAY(hf_value_id, (size_t)n + 1);
     bool twice = false;
 
     memcpy(sorted, items, n * sizeof(*sorted));
     qsort(sorted, n, sizeof(*sorted), by_id);
-    for (uint32_t i = 1; i < n; i++)
-        twice |= sorted[i] == sorted[i - 1];
+    for (uint32_t i = 1; i < n; i++) {
+        run = sorted[i] == sorted[i - 1] ? run + 1 : 1;
+        twice |= run > times_appended(g, sorted[i]);
+    }
     hf_free(sorted);
     return twice;
 }
@@ -558,7 +582,7 @@ static void look_closer(hf_graph *g, hf_op_id op)
     hf_value_id *room = HF_NEW_ARRAY(hf_value_id, (size_t)n + 1);
     hf_op_id longest = g->longest_op[key];
     list_look l;
-    bool twice = has_twice(items, n);
+    bool twice = has_twice(g, items, n);
 
     look(g, items, n, room, &l);
     if (l.garbage)

@@ -210,6 +210,8 @@ static uint32_t source_of_list(reader *r, hf_op_id op, hf_key_id key,
 
     if (hf_value_is_initial(h, key, v))
         return g->ver_first[key];
+    if (hf_graph_is_loose(g, key))
+        return settled_source(g, op, key);
     if (has_initial_list(h, key)) {
         check_initial_list(g, op, v);
         if (!r->blind)
@@ -245,6 +247,8 @@ static void check_own(reader *r, hf_op_id own, hf_op_id op, hf_value_id v)
     hf_value_id written = hf_graph_written(g->h, own);
     bool fine = written == v;
 
+    if (hf_graph_is_loose(g, g->h->op_key[op]))
+        return;
     if (has_initial_list(g->h, g->h->op_key[op])) {
         check_initial_list(g, op, v);
         return;

@@ -49,6 +49,7 @@ typedef struct hf_poly_choice {
     hf_txn_id reader;
     hf_key_id key;
     uint32_t first, n; /* in candidates */
+    bool entry;        /* of a version set: has no edges of its own */
 } hf_poly_choice;
 
 typedef struct hf_poly_candidate {
@@ -156,6 +157,7 @@ typedef struct hf_poly {
     HF_VEC(hf_poly_choice) choices;
     HF_VEC(hf_poly_candidate) candidates;
     uint32_t *choice_of;   /* per operation; HF_NONE; or NULL */
+    hf_map entry_of;       /* op << 32 | key -> choice */
     uint32_t *happened_of; /* per transaction: variable; HF_NONE; or NULL */
     HF_VEC(hf_poly_clause) clauses;
     HF_VEC(hf_lit) lemma_lits;
@@ -298,17 +300,21 @@ uint32_t hf_poly_taken(const hf_poly *p, uint32_t choice);
 bool hf_poly_prove(hf_poly *p, const hf_order_proof *proof,
                    hf_graph_report *report);
 
-/* graph_engine.c: what is wrong with the known edges and single operations of
+/* graph_world.c: what is wrong with the known edges and single operations of
  * a graph, added to what was found. */
 void hf_graph_find_known(hf_graph *g, hf_graph_report *report, hf_result *r);
 
-/* graph_engine.c: judges one world of the history of `like`: the order of all
+/* graph_world.c: judges one world of the history of `like`: the order of all
  * that happened in it gives the order of open versions.  True: the level holds,
  * and r has the verdict and the witness.  Otherwise `ret` gets cycles; none if
  * the search for them was cut short. */
 bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
                           const hf_txn_id *order, uint32_t n, hf_result *r,
                           hf_graph_findings *ret);
+
+/* poly_conditions.c: what a transaction saw contradicts itself, whatever else
+ * is so: an operation of it. */
+hf_finding hf_poly_conflict(const hf_pred *p, hf_arena *arena);
 
 /* poly_mixed.c: the same, each transaction by its own level. */
 bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,

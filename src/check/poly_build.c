@@ -340,6 +340,7 @@ void hf_poly_release(hf_poly *p)
     hf_vec_release(&p->queue);
     hf_vec_release(&p->vars);
     hf_vec_release(&p->choices);
+    hf_map_release(&p->entry_of);
     hf_vec_release(&p->candidates);
     hf_vec_release(&p->clauses);
     hf_vec_release(&p->lemma_lits);

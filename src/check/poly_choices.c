@@ -54,28 +54,40 @@ static void add_candidate(hf_poly *p, hf_txn_id writer)
     hf_vec_push(&p->candidates, (hf_poly_candidate){writer, var, ver, HF_NONE});
 }
 
+void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v)
+{
+    hf_poly *p = &w->p;
+    const hf_history *h = w->g->h;
+    hf_poly_choice c = p->choices.at[p->choices.n - 1];
+
+    if (hf_value_is_initial(h, c.key, v))
+        add_candidate(p, HF_NONE);
+    for (uint32_t i = w->write_first[v]; i < w->write_first[v + 1]; i++) {
+        hf_txn_id from = hf_op_txn(h, w->writes[i]);
+
+        if (from != c.reader && w->all[from] &&
+            hf_worlds_is_last_write(h, from, w->writes[i]))
+            add_candidate(p, from);
+    }
+}
+
 static void add_choice(hf_worlds *w, hf_op_id op)
 {
     hf_poly *p = &w->p;
     const hf_history *h = w->g->h;
     hf_txn_id t = hf_op_txn(h, op);
     hf_value_id v = hf_worlds_value_read(h, op);
-    hf_poly_choice c = {op, t, h->op_key[op], (uint32_t)p->candidates.n, 0};
+    hf_poly_choice c = {.op = op,
+                        .reader = t,
+                        .key = h->op_key[op],
+                        .first = (uint32_t)p->candidates.n};
 
     p->choice_of[op] = same_choice(w, t, op);
     if (p->choice_of[op] != HF_NONE)
         return;
     p->choice_of[op] = (uint32_t)p->choices.n;
     hf_vec_push(&p->choices, c);
-    if (hf_value_is_initial(h, c.key, v))
-        add_candidate(p, HF_NONE);
-    for (uint32_t i = w->write_first[v]; i < w->write_first[v + 1]; i++) {
-        hf_txn_id from = hf_op_txn(h, w->writes[i]);
-
-        if (from != t && w->all[from] &&
-            hf_worlds_is_last_write(h, from, w->writes[i]))
-            add_candidate(p, from);
-    }
+    hf_worlds_add_candidates(w, v);
 }
 
 /* One of the sources, if the reader happened; and then its writer did. */
@@ -91,9 +103,11 @@ static void add_source_clauses(hf_worlds *w, uint32_t index)
         hf_vec_push(&lits, 2 * p->candidates.at[c.first + i].var);
     if (reader != HF_LIT_NONE)
         hf_vec_push(&lits, HF_LIT_NOT(reader));
-    source = hf_worlds_add_clause(p, (hf_poly_clause){.kind = HF_STEP_SOURCES,
-                                                      .op = c.op,
-                                                      .writer = HF_NONE});
+    source = hf_worlds_add_clause(
+        p,
+        (hf_poly_clause){.kind = c.entry ? HF_STEP_KIND_COUNT : HF_STEP_SOURCES,
+                         .op = c.op,
+                         .writer = HF_NONE});
     (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n, source);
     for (uint32_t i = 0; i < c.n; i++) {
         hf_poly_candidate from = p->candidates.at[c.first + i];
@@ -108,19 +122,18 @@ static void add_source_clauses(hf_worlds *w, uint32_t index)
         hf_vec_push(&lits, HF_LIT_NOT(2 * from.var));
         if (reader != HF_LIT_NONE)
             hf_vec_push(&lits, HF_LIT_NOT(reader));
-        source =
-            hf_worlds_add_clause(p, (hf_poly_clause){.kind = HF_STEP_HAPPENED,
-                                                     .op = c.op,
-                                                     .writer = from.writer});
+        source = hf_worlds_add_clause(
+            p, (hf_poly_clause){.kind = c.entry ? HF_STEP_KIND_COUNT
+                                                : HF_STEP_HAPPENED,
+                                .op = c.op,
+                                .writer = from.writer});
         (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n, source);
     }
     hf_vec_release(&lits);
 }
 
-/* If t happened, so did `from`.  A step of a proof can say it of the version
- * that was read. */
-static void add_outcome_clause(hf_worlds *w, hf_txn_id t, hf_op_id op,
-                               hf_txn_id from, bool is_source)
+void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_op_id op,
+                           hf_txn_id from, bool is_source)
 {
     hf_poly *p = &w->p;
     hf_lit lits[2];
@@ -138,6 +151,18 @@ static void add_outcome_clause(hf_worlds *w, hf_txn_id t, hf_op_id op,
     (void)hf_order_clause(p->order, lits, 2, source);
 }
 
+/* Of an element: nobody else may have appended it, and the list was empty to
+ * begin with. */
+static bool has_one_writer(const hf_worlds *w, hf_key_id key, hf_value_id e)
+{
+    const hf_history *h = w->g->h;
+
+    return w->g->value[e].op != HF_NONE &&
+           w->write_first[e + 1] - w->write_first[e] == 1 &&
+           (!h->key_initial || h->key_initial[key] == HF_NONE ||
+            h->value_type[h->key_initial[key]] != HF_LIST);
+}
+
 /* Reads of one who need not have happened, from another: one happened only if
  * the other did. */
 static void add_outcome_clauses(hf_worlds *w, hf_txn_id t)
@@ -152,15 +177,15 @@ static void add_outcome_clauses(hf_worlds *w, hf_txn_id t)
         hf_value_id v = hf_worlds_value_read(h, o);
 
         if (ver != HF_NONE)
-            add_outcome_clause(w, t, o, g->ver_txn[ver], true);
+            hf_worlds_add_outcome(w, t, o, g->ver_txn[ver], true);
         if (v == HF_NONE || h->value_type[v] != HF_LIST)
             continue;
         for (; v != HF_NONE; v = hf_list_parent(h, v)) {
             hf_value_id e = hf_list_last(h, v);
 
-            if (e != HF_NONE && g->value[e].op != HF_NONE)
-                add_outcome_clause(w, t, o, hf_op_txn(h, g->value[e].op),
-                                   false);
+            if (e != HF_NONE && has_one_writer(w, h->op_key[o], e))
+                hf_worlds_add_outcome(w, t, o, hf_op_txn(h, g->value[e].op),
+                                      false);
         }
     }
 }
@@ -226,19 +251,29 @@ void hf_worlds_make_choices(hf_worlds *w)
     hf_poly *p = &w->p;
     const hf_graph *g = w->g;
     size_t ops = (size_t)g->h->n_ops + 1, txns = (size_t)g->h->n_txns + 1;
+    size_t open = 0;
 
     p->choice_of = HF_NEW_ARRAY(uint32_t, ops);
     memset(p->choice_of, 0xff, ops * sizeof(uint32_t));
     p->happened_of = HF_NEW_ARRAY(uint32_t, txns);
     memset(p->happened_of, 0xff, txns * sizeof(uint32_t));
-    for (size_t i = 0; i < g->open.n && g->reads_matter; i++)
-        add_choice(w, g->open.at[i]);
+    hf_map_init(&p->entry_of);
+    for (hf_txn_id t = 0; t < g->h->n_txns && g->reads_matter; t++) {
+        for (; open < g->open.n && g->open.at[open] < g->h->op_first[t + 1];
+             open++)
+            add_choice(w, g->open.at[open]);
+        if (w->pred && g->happened[t])
+            hf_worlds_choose_entries(w, t);
+    }
     list_choices(p);
     hf_poly_list_lazy(p);
     for (uint32_t i = 0; i < p->choices.n; i++)
         add_source_clauses(w, i);
     for (hf_txn_id t = 0; w->n_uncertain && t < g->h->n_txns; t++)
-        if (w->uncertain[t])
+        if (w->uncertain[t]) {
             add_outcome_clauses(w, t);
+            if (w->pred)
+                hf_worlds_bind_entries(w, t);
+        }
     forbid_places(w);
 }

@@ -426,6 +426,9 @@ hf_order_answer hf_stage_walks(hf_stages *s, hf_poly *p, hf_walk_form form,
     }
     if (answer == HF_ORDER_LIMIT && form != HF_WALK_PLAIN && !s->g->stopped)
         answer = guess_sessions(s, p, form);
+    /* a serial order is one for every form, and sooner found */
+    if (answer == HF_ORDER_LIMIT && form != HF_WALK_PLAIN && !s->g->stopped)
+        answer = as_guess(search_pruned(s, p, HF_WALK_PLAIN, false));
     return answer;
 }
 

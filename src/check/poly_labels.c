@@ -51,17 +51,17 @@ hf_edge hf_poly_pair_edge(const hf_poly *p, hf_txn_id from, uint32_t a,
 }
 
 /* Of a source that was chosen: from the writer, or to a later one. */
-static hf_labelled from_edge(const hf_poly *p, hf_lit lit, uint32_t from,
-                             uint32_t to)
+static hf_told_edge from_edge(const hf_poly *p, hf_lit lit, uint32_t from,
+                              uint32_t to)
 {
     const hf_graph *g = p->g;
     hf_poly_var v = p->vars.at[HF_LIT_VAR(lit)];
     const hf_poly_choice *c = &p->choices.at[v.a];
     hf_poly_candidate x = p->candidates.at[c->first + v.b];
     hf_txn_id other = hf_poly_txn(p, to);
-    hf_labelled l = {.chosen = x.writer == HF_NONE ? HF_CHOSEN_INITIAL
-                                                   : HF_CHOSEN(x.writer),
-                     .forced = HF_NONE};
+    hf_told_edge l = {.chosen = x.writer == HF_NONE ? HF_CHOSEN_INITIAL
+                                                    : HF_CHOSEN(x.writer),
+                      .forced = HF_NONE};
 
     if (other == c->reader && hf_poly_txn(p, from) == x.writer)
         l.e = (hf_edge){HF_EDGE_WR, x.writer,         c->reader,
@@ -162,11 +162,11 @@ hf_edge hf_poly_event_edge(const hf_graph *g, hf_event_label l, hf_txn_id from,
     return (hf_edge){l.kind, from, to, HF_NONE, HF_NONE, HF_NONE};
 }
 
-static hf_labelled known_edge(hf_prover *v, uint32_t from, uint32_t to)
+static hf_told_edge known_edge(hf_prover *v, uint32_t from, uint32_t to)
 {
     const hf_poly *p = v->p;
     hf_txn_id a = hf_poly_txn(p, from), b = hf_poly_txn(p, to);
-    hf_labelled l = {.chosen = HF_CHOSEN_ONLY, .forced = HF_NONE};
+    hf_told_edge l = {.chosen = HF_CHOSEN_ONLY, .forced = HF_NONE};
     hf_event_label event;
 
     if (p->events && find_event(v, from, to, &event)) {
@@ -195,8 +195,8 @@ static hf_labelled known_edge(hf_prover *v, uint32_t from, uint32_t to)
     return l;
 }
 
-static hf_labelled chosen_edge(hf_prover *v, uint32_t from, uint32_t to,
-                               hf_lit lit)
+static hf_told_edge chosen_edge(hf_prover *v, uint32_t from, uint32_t to,
+                                hf_lit lit)
 {
     const hf_poly *p = v->p;
     hf_poly_var x;
@@ -208,10 +208,10 @@ static hf_labelled chosen_edge(hf_prover *v, uint32_t from, uint32_t to,
         return from_edge(p, lit, from, to);
     if (x.kind == HF_POLY_HAPPENED)
         return known_edge(v, from, to);
-    return (hf_labelled){hf_poly_pair_edge(p, hf_poly_txn(p, from),
-                                           lit & 1u ? x.b : x.a,
-                                           lit & 1u ? x.a : x.b),
-                         HF_CHOSEN_ONLY, HF_NONE};
+    return (hf_told_edge){hf_poly_pair_edge(p, hf_poly_txn(p, from),
+                                            lit & 1u ? x.b : x.a,
+                                            lit & 1u ? x.a : x.b),
+                          HF_CHOSEN_ONLY, HF_NONE};
 }
 
 /* Through nodes in between: real time, readers of one version. */
@@ -258,8 +258,8 @@ static void carry_event(hf_prover *v, uint32_t from, uint32_t via, uint32_t to)
     if (!find_event(v, via, to, &l))
         HF_BUG("a proof goes through a node that nothing leaves");
     if (a != b) /* else a start and its commit */
-        hf_vec_push(&v->cycle, (hf_labelled){hf_poly_event_edge(p->g, l, a, b),
-                                             HF_CHOSEN_ONLY, HF_NONE});
+        hf_vec_push(&v->cycle, (hf_told_edge){hf_poly_event_edge(p->g, l, a, b),
+                                              HF_CHOSEN_ONLY, HF_NONE});
 }
 
 void hf_prover_label_way(hf_prover *v, const hf_order_step_edge *e, uint32_t n)
@@ -280,8 +280,8 @@ void hf_prover_label_way(hf_prover *v, const hf_order_step_edge *e, uint32_t n)
             carry_event(v, from, last, x->to);
         else if (via != HF_NONE)
             hf_vec_push(&v->cycle,
-                        (hf_labelled){carried_edge(p, from, via, x->to),
-                                      HF_CHOSEN_ONLY, HF_NONE});
+                        (hf_told_edge){carried_edge(p, from, via, x->to),
+                                       HF_CHOSEN_ONLY, HF_NONE});
         else if (x->tag != HF_NO_TAG)
             hf_vec_push(&v->cycle, chosen_edge(v, from, x->to, x->tag));
         else if (hf_poly_txn(p, from) != hf_poly_txn(p, x->to))

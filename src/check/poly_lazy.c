@@ -65,11 +65,34 @@ static uint32_t last_before(const hf_poly *p, uint32_t key, uint32_t place,
     return v;
 }
 
+/* Of an entry: the newest that was committed before the reader, else any. */
+static uint32_t told_entry(const hf_poly *p, const hf_poly_choice *c)
+{
+    uint32_t at = hf_order_place(p->order)[hf_poly_start(p, c->reader)];
+    uint32_t best = HF_NONE, best_place = 0;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const hf_poly_candidate *x = &p->candidates.at[c->first + i];
+        uint32_t its = commit_place(p, x->ver);
+
+        if (hf_order_value(p->order, 2 * x->var) == 0 ||
+            !is_there(p, x->ver, c->reader))
+            continue;
+        if (best == HF_NONE || (its <= at && its >= best_place)) {
+            best = i;
+            best_place = its <= at ? its : 0;
+        }
+    }
+    return best;
+}
+
 uint32_t hf_poly_told(const hf_poly *p, uint32_t choice)
 {
     const hf_poly_choice *c = &p->choices.at[choice];
     uint32_t key = p->key_index[c->key], place, v;
 
+    if (c->entry)
+        return told_entry(p, c);
     if (key == HF_NONE || !(p->events[c->reader] & HF_EVENT_ANTI))
         return HF_NONE;
     place = hf_order_place(p->order)[hf_poly_start(p, c->reader)];

@@ -46,14 +46,22 @@ static hf_poly_candidate candidate_of(const hf_worlds *w, hf_op_id read)
 /* The version that the read of a wr or rw edge returned.  *ret_chosen: what it
  * is taken to be, if there is a choice. */
 static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
-                             hf_lit_list *list, uint32_t *ret_chosen)
+                             hf_lit_list *list, uint32_t *ret_chosen,
+                             bool *ret_told)
 {
     const hf_poly *p = &w->p;
     const hf_graph *g = w->g;
     hf_poly_candidate from;
 
     if (hf_op_has_predicate(hf_op_kind_of(g->h, read)))
-        return hf_worlds_version_seen(w, read, e->key);
+        return hf_worlds_version_seen(w, read, e->key, list, ret_chosen);
+    if (hf_graph_is_loose(g, e->key)) {
+        hf_worlds_lits_of_list(w, read, list);
+        *ret_told = false;
+        return w->source[read] == HF_CHOSEN_INITIAL || w->source[read] == 0
+                   ? g->ver_first[e->key]
+                   : hf_graph_version_of(g, w->source[read] - 1, e->key);
+    }
     if (p->choice_of[read] == HF_NONE)
         return hf_graph_source(g, read);
     from = candidate_of(w, read);
@@ -65,7 +73,8 @@ static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
 
 /* Fills the literals that the edge needs; returns what its read is taken to
  * return.  *ret_told: false if a proof cannot say it. */
-static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, hf_lit_list *list,
+static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, bool strict,
+                             hf_lit_list *list, hf_worlds_edges *orders,
                              bool *ret_told)
 {
     const hf_graph *g = w->g;
@@ -75,11 +84,12 @@ static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, hf_lit_list *list,
     hf_worlds_add_lit(list, hf_poly_happened(&w->p, e->from));
     hf_worlds_add_lit(list, hf_poly_happened(&w->p, e->to));
     if (e->kind == HF_EDGE_PWR || e->kind == HF_EDGE_PRW)
-        *ret_told &= hf_worlds_lits_of_condition(w, e, list);
+        *ret_told &=
+            hf_worlds_lits_of_condition(w, e, strict, list, orders, &chosen);
     if (e->kind == HF_EDGE_WW)
         a = hf_graph_version_of(g, e->from, e->key);
     if (e->kind == HF_EDGE_WR || e->kind == HF_EDGE_RW)
-        a = version_read(w, e, read, list, &chosen);
+        a = version_read(w, e, read, list, &chosen, ret_told);
     if ((e->kind == HF_EDGE_WW || e->kind == HF_EDGE_RW) && a != HF_NONE)
         hf_worlds_add_before(w, list, e->key, a,
                              hf_graph_version_of(g, e->to, e->key));
@@ -112,7 +122,7 @@ static bool holds_now(const hf_poly *p, hf_lit lit)
 /* A source that only the order tells, or a pair that the cycle has one way and
  * the first writers of its atoms the other (the versions of an atom are torn
  * apart): it has to be chosen before anything can be said of it. */
-static hf_lit unsaid(const hf_poly *p, const hf_lit_list *list)
+hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         hf_poly_kind kind = p->vars.at[HF_LIT_VAR(list->at[i])].kind;
@@ -130,28 +140,40 @@ static hf_lit unsaid(const hf_poly *p, const hf_lit_list *list)
 hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
 {
     hf_poly *p = &w->p;
-    hf_poly_clause c = {HF_STEP_CYCLE,
-                        (uint32_t)p->lemma_edges.n,
-                        cycle->n_edges,
-                        HF_NONE,
-                        HF_NONE,
-                        (uint32_t)p->lemma_lits.n,
-                        0};
+    hf_poly_clause c = {.kind = HF_STEP_CYCLE,
+                        .first = (uint32_t)p->lemma_edges.n,
+                        .op = HF_NONE,
+                        .writer = HF_NONE,
+                        .first_lit = (uint32_t)p->lemma_lits.n};
+    hf_worlds_edges edges = {0}, orders = {0};
     hf_lit_list lits = {0};
-    bool told = true;
+    bool told = true, strict;
     hf_lit torn;
 
-    w->guessed = false;
-    for (uint32_t i = 0; i < cycle->n_edges; i++) {
-        uint32_t chosen = lits_of_edge(w, &cycle->edges[i], &lits, &told);
+    if (cycle->kind == HF_WITNESS_OPERATIONS) {
+        c.op = cycle->ops[0];
+        told = false;
+        hf_worlds_add_lit(
+            &lits, hf_poly_happened(p, hf_op_txn(w->g->h, cycle->ops[0])));
+    }
+    hf_worlds_tell_edges(w, cycle, &edges);
+    strict = hf_worlds_is_strict(w, edges.at, (uint32_t)edges.n);
+    for (size_t i = 0; i < edges.n; i++) {
+        uint32_t chosen =
+            lits_of_edge(w, &edges.at[i], strict, &lits, &orders, &told);
 
-        hf_vec_push(&p->lemma_edges, cycle->edges[i]);
+        hf_vec_push(&p->lemma_edges, edges.at[i]);
         hf_vec_push(&p->lemma_chosen, chosen);
     }
+    for (size_t i = 0; i < orders.n; i++) {
+        hf_vec_push(&p->lemma_edges, orders.at[i]);
+        hf_vec_push(&p->lemma_chosen, HF_CHOSEN_ONLY);
+    }
+    c.n = (uint32_t)(edges.n + orders.n);
     if (!told)
         c.kind = HF_STEP_KIND_COUNT;
-    torn = w->guessed ? HF_LIT_NONE : unsaid(p, &lits);
-    if (torn == HF_LIT_NONE && !w->guessed) {
+    torn = hf_worlds_unsaid(p, &lits);
+    if (torn == HF_LIT_NONE) {
         c.n_lits = (uint32_t)lits.n;
         for (size_t i = 0; i < lits.n; i++) {
             hf_vec_push(&p->lemma_lits, lits.at[i]);
@@ -162,6 +184,8 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
     } else {
         p->lemma_edges.n = p->lemma_chosen.n = c.first;
     }
+    hf_vec_release(&edges);
+    hf_vec_release(&orders);
     hf_vec_release(&lits);
     return torn;
 }

@@ -18,7 +18,7 @@ static void add(void *user, uint32_t from, uint32_t to, hf_event_label label)
 {
     hf_mixed *m = user;
 
-    hf_vec_push(&m->edges, (hf_mixed_edge){from, to, label});
+    hf_vec_push(&m->edges, (hf_mixed_edge){from, to, label, HF_NONE});
 }
 
 static void sort_edges(hf_mixed *m)
@@ -46,6 +46,8 @@ static void build(hf_mixed *m)
     hf_poly_make_events(&m->events, 0);
     m->n_nodes = hf_poly_n_nodes(&m->events);
     hf_poly_event_edges(&m->events, add, m);
+    if (m->g->pred)
+        hf_mixed_link_looks(m);
     sort_edges(m);
 }
 
@@ -157,7 +159,9 @@ static void label(const hf_mixed *m, const number_list *hops, edge_list *ret)
 
         if (x->from < n_events)
             from = x->from / 2;
-        if (x->label.kind != HF_EDGE_KIND_COUNT)
+        if (x->named != HF_NONE)
+            hf_vec_push(ret, m->named.at[x->named]);
+        else if (x->label.kind != HF_EDGE_KIND_COUNT)
             hf_vec_push(ret,
                         hf_poly_event_edge(m->g, x->label, from, x->to / 2));
     }
@@ -259,12 +263,42 @@ static void release(hf_mixed *m)
     hf_vec_release(&m->order);
     hf_vec_release(&m->ready);
     hf_vec_release(&m->queue);
+    hf_vec_release(&m->looks);
+    hf_vec_release(&m->named);
+    hf_free(m->look_first);
     hf_free(m->first);
     hf_free(m->by_from);
     hf_free(m->waits);
     hf_free(m->met);
     hf_free(m->via);
+    hf_pred_free(m->g->pred);
     hf_graph_release(m->g);
+}
+
+/* The conditions of the world, in which every order is known. */
+static bool look(hf_mixed *m)
+{
+    if (!m->g->predicates)
+        return true;
+    if (!hf_pred_build(m->g))
+        return false;
+    hf_mixed_list_looks(m);
+    return true;
+}
+
+/* They leave open whether it is right. */
+static bool is_open(const hf_mixed *m, hf_result *r)
+{
+    const hf_graph *g = m->g;
+
+    if (!g->pred || (!g->undecided[0] && g->pred->conflicts.n == 0))
+        return false;
+    if (g->pred->conflicts.n > 0)
+        hf_vec_push(m->ret, hf_poly_conflict(g->pred, m->arena));
+    else
+        r->reason =
+            hf_arena_text(&r->arena, g->undecided, strlen(g->undecided));
+    return true;
 }
 
 bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
@@ -274,7 +308,10 @@ bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
     hf_graph g = {.h = p->g->h,
                   .level = p->g->level,
                   .budget = p->g->budget,
+                  .options = p->g->options,
                   .own = p->g->own,
+                  .others = p->g->others,
+                  .predicates = p->g->predicates,
                   .world = *world};
     hf_mixed m = {.search = p, .g = &g, .arena = &r->arena, .ret = ret};
     bool valid = false;
@@ -284,12 +321,15 @@ bool hf_poly_judge_mixed(const hf_poly *p, const hf_graph_world *world,
             hf_graph_complete(&g, order, n);
         memset(g.open_key, 0, g.h->n_keys);
         g.n_open_keys = 0;
-        build(&m);
-        if (!sort_nodes(&m))
-            report_cycles(&m);
-        if (ret->n == 0)
-            hf_mixed_check_visible(&m);
-        valid = ret->n == 0 && !g.stopped && m.order.n == m.n_nodes;
+        if (look(&m)) {
+            build(&m);
+            if (!sort_nodes(&m))
+                report_cycles(&m);
+            if (ret->n == 0)
+                hf_mixed_check_visible(&m);
+            valid = ret->n == 0 && !g.stopped && m.order.n == m.n_nodes &&
+                    !is_open(&m, r);
+        }
         if (valid)
             set_valid(&m, r);
     }

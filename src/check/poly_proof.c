@@ -21,7 +21,7 @@
 
 /* Does the level forbid this closed walk?  Nowhere does it come to a
  * transaction at its commit and leave it from its start. */
-static bool is_forbidden(const hf_poly *p, const hf_labelled *e, size_t n)
+static bool is_forbidden(const hf_poly *p, const hf_told_edge *e, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (hf_poly_enters_at(p, &e[(i + n - 1) % n].e) >
@@ -31,7 +31,7 @@ static bool is_forbidden(const hf_poly *p, const hf_labelled *e, size_t n)
 }
 
 /* Finds i < j with one transaction; false: none is met twice. */
-static bool find_twice(const hf_labelled_edges *c, size_t *ret_i, size_t *ret_j)
+static bool find_twice(const hf_told_edges *c, size_t *ret_i, size_t *ret_j)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t j = i + 1; j < c->n; j++)
@@ -45,7 +45,7 @@ static bool find_twice(const hf_labelled_edges *c, size_t *ret_i, size_t *ret_j)
 
 static void make_simple(hf_prover *v)
 {
-    hf_labelled_edges *c = &v->cycle;
+    hf_told_edges *c = &v->cycle;
     size_t i, j;
 
     while (find_twice(c, &i, &j)) {
@@ -68,7 +68,7 @@ static uint32_t keep_cycle(hf_prover *v)
     make_simple(v);
     c.n = (uint32_t)v->cycle.n;
     for (size_t i = 0; i < v->cycle.n; i++) {
-        const hf_labelled *l = &v->cycle.at[i];
+        const hf_told_edge *l = &v->cycle.at[i];
 
         hf_vec_push(&v->all, *l);
         if (l->forced != HF_NONE)
@@ -176,7 +176,7 @@ static void explain(hf_prover *v, uint32_t j)
     }
     turned = hf_poly_pair_edge(p, hf_poly_txn(p, edges.at[i].from), f.b, f.a);
     hf_prover_label_way(v, hops.at, (uint32_t)hops.n);
-    hf_vec_push(&v->cycle, (hf_labelled){turned, HF_CHOSEN_ONLY, HF_NONE});
+    hf_vec_push(&v->cycle, (hf_told_edge){turned, HF_CHOSEN_ONLY, HF_NONE});
     v->forced_cycle[j] = keep_cycle(v);
     hf_vec_release(&hops);
     hf_vec_release(&edges);
@@ -242,9 +242,9 @@ static uint32_t add_clause(hf_prover *v, const hf_poly_clause *c)
         s.n = c->n;
         for (uint32_t i = 0; i < c->n; i++)
             hf_vec_push(&v->edges,
-                        (hf_labelled){p->lemma_edges.at[c->first + i],
-                                      p->lemma_chosen.at[c->first + i],
-                                      HF_NONE});
+                        (hf_told_edge){p->lemma_edges.at[c->first + i],
+                                       p->lemma_chosen.at[c->first + i],
+                                       HF_NONE});
     }
     return add_step(v, s);
 }

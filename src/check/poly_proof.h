@@ -5,12 +5,12 @@
 #include "check/poly.h"
 
 /* An edge on its way into the proof. */
-typedef struct hf_labelled {
+typedef struct hf_told_edge {
     hf_edge e;
     uint32_t chosen;
     uint32_t forced; /* the forced pair it comes from; HF_NONE */
-} hf_labelled;
-typedef HF_VEC(hf_labelled) hf_labelled_edges;
+} hf_told_edge;
+typedef HF_VEC(hf_told_edge) hf_told_edges;
 
 /* A cycle on its way into the proof. */
 typedef struct hf_poly_cycle {
@@ -20,8 +20,8 @@ typedef struct hf_poly_cycle {
 typedef struct hf_prover {
     hf_poly *p;
     hf_in_edges in;
-    hf_labelled_edges cycle; /* the one at hand */
-    hf_labelled_edges all;   /* of all cycles */
+    hf_told_edges cycle; /* the one at hand */
+    hf_told_edges all;   /* of all cycles */
     /* forced pairs that are used: their cycles, then their steps */
     uint32_t *forced_cycle; /* per forced pair: in cycles; HF_NONE */
     uint32_t *forced_step;
@@ -35,7 +35,7 @@ typedef struct hf_prover {
     hf_map event_of; /* from << 32 | to -> number in events */
     HF_VEC(hf_event_label) events;
     /* the proof */
-    hf_labelled_edges edges;
+    hf_told_edges edges;
     HF_VEC(hf_step) steps;
     HF_VEC(uint32_t) used;
 } hf_prover;

@@ -141,7 +141,7 @@ void hf_poly_mark_chosen(hf_poly *p, hf_txn_id t)
 
         if (p->stale)
             hf_poly_mark_stale(p, i);
-        if (p->key_index[c->key] == HF_NONE)
+        if (p->key_index[c->key] == HF_NONE || c->entry)
             continue;
         for (uint32_t k = c->first; k < c->first + c->n; k++) {
             const hf_poly_candidate *x = &p->candidates.at[k];
@@ -197,7 +197,7 @@ bool hf_poly_link_happened(hf_poly *p, hf_txn_id t)
     for (uint32_t i = p->choice_first[t]; i < p->choice_first[t + 1]; i++) {
         const hf_poly_choice *c = &p->choices.at[i];
 
-        for (uint32_t k = c->first; k < c->first + c->n; k++)
+        for (uint32_t k = c->first; !c->entry && k < c->first + c->n; k++)
             if (hf_order_value(p->order, 2 * p->candidates.at[k].var) == 1 &&
                 !link_source(p, k))
                 return false;

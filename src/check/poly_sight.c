@@ -42,25 +42,31 @@ static hf_txn_id next_writer(const hf_graph *g, hf_key_id key, uint32_t v,
     return g->ver_txn[v + 1];
 }
 
+/* The order of the search may not have all edges where some need not have
+ * happened, and has none of conditions. */
+static bool has_all_edges(const hf_mixed *m)
+{
+    return !m->search->uncertain && !m->look_first;
+}
+
 /* Where everything that t demands to be before it ends, and where somebody
- * commits: in the order of the search, which keeps all that is demanded, and
- * may have kept more for t.  Where some need not have happened it may not have
- * all edges, so there in the order found here. */
+ * commits: in the order of the search, if it keeps all that is demanded (it may
+ * have kept more for t); else in the order found here. */
 static uint32_t horizon_of(const hf_mixed *m, const uint32_t *place,
                            hf_txn_id t)
 {
     const hf_poly *p = m->search;
 
-    return p->uncertain ? place[hf_poly_commit(&m->events, t)]
-                        : hf_order_place(p->order)[hf_poly_start(p, t)];
+    return has_all_edges(m) ? hf_order_place(p->order)[hf_poly_start(p, t)]
+                            : place[hf_poly_commit(&m->events, t)];
 }
 
 static uint32_t place_of(const hf_mixed *m, const uint32_t *place, hf_txn_id t)
 {
     const hf_poly *p = m->search;
 
-    return p->uncertain ? place[hf_poly_commit(&m->events, t)]
-                        : hf_order_place(p->order)[hf_poly_commit(p, t)];
+    return has_all_edges(m) ? hf_order_place(p->order)[hf_poly_commit(p, t)]
+                            : place[hf_poly_commit(&m->events, t)];
 }
 
 /* The first who wrote a later version of what t read, if that was before t's
@@ -84,6 +90,16 @@ static uint32_t first_newer(const hf_mixed *m, hf_txn_id t,
         if (its < horizon && its < first)
             first = its;
     }
+    for (uint32_t i = m->look_first ? m->look_first[t] : 0;
+         m->look_first && i < m->look_first[t + 1]; i++) {
+        uint32_t v = hf_mixed_later(m, t, &m->looks.at[i]), its;
+
+        if (v == HF_NONE)
+            continue;
+        its = place_of(m, place, g->ver_txn[v]);
+        if (its < horizon && its < first)
+            first = its;
+    }
     return first;
 }
 
@@ -93,15 +109,38 @@ static uint32_t first_newer(const hf_mixed *m, hf_txn_id t,
  * behind it. */
 static void see(sight *s, hf_txn_id t, uint32_t next, hf_edge e, bool once)
 {
-    hf_op_id by = next != HF_NONE        ? s->list.at[next].by
-                  : e.kind == HF_EDGE_WR ? e.to_op
-                                         : HF_NONE;
+    hf_op_id by = next != HF_NONE ? s->list.at[next].by
+                  : e.kind == HF_EDGE_WR || e.kind == HF_EDGE_PWR ? e.to_op
+                                                                  : HF_NONE;
 
     if (t == HF_NONE || (once && s->met[t]) ||
         place_of(s->m, s->place, t) < s->bound)
         return;
     s->met[t] = 1;
     hf_vec_push(&s->list, (seen){t, next, e, by});
+}
+
+typedef struct looking {
+    sight *s;
+    uint32_t next;
+    bool once;
+} looking;
+
+static void see_source(void *user, hf_edge e)
+{
+    const looking *l = user;
+
+    see(l->s, e.from, l->next, e, l->once);
+}
+
+/* ... through conditions. */
+static void see_looks(sight *s, hf_txn_id t, uint32_t next, bool once)
+{
+    const hf_mixed *m = s->m;
+    looking l = {s, next, once};
+
+    for (uint32_t i = m->look_first[t]; i < m->look_first[t + 1]; i++)
+        hf_mixed_sources(m, t, &m->looks.at[i], see_source, &l);
 }
 
 /* Everybody with an edge of these kinds into t, as far as t's level has it. */
@@ -127,6 +166,8 @@ static void see_before(sight *s, hf_txn_id t, uint32_t next, unsigned kinds,
                           g->ver_op[role / 2 - 1], o},
                 once);
     }
+    if (s->m->look_first && (kinds & HF_WALK_WR) && l->shape != HF_SHAPE_WW)
+        see_looks(s, t, next, once);
     if ((kinds & HF_WALK_SO) && l->session_order) {
         hf_session_id session = h->txn_session[t];
 
@@ -218,16 +259,25 @@ static bool is_simple(const edge_list *c)
     return true;
 }
 
-/* Read `op` of t is older than what list[i] wrote: t -rw-> ... -> t. */
-static void report_stale(sight *s, hf_txn_id t, hf_op_id op, size_t i,
-                         uint32_t ver)
+/* What t looked at is older than version ver of list[i]: t -rw-> ... -> t.  By
+ * a condition: from `first` on somebody changed the matches. */
+static void report_stale(sight *s, hf_txn_id t, const hf_look *look,
+                         uint32_t first, size_t i, uint32_t ver)
 {
     const hf_graph *g = s->m->g;
+    bool item = look->condition == HF_NONE;
     edge_list c = {0};
     uint32_t at = (uint32_t)i;
 
-    hf_vec_push(&c, (hf_edge){HF_EDGE_RW, t, s->list.at[i].e.from,
-                              g->h->op_key[op], op, g->ver_op[ver]});
+    if (item || hf_mixed_changes(s->m, look, ver))
+        first = ver;
+    hf_vec_push(&c,
+                (hf_edge){item ? HF_EDGE_RW : HF_EDGE_PRW, t, g->ver_txn[first],
+                          look->key, look->op, g->ver_op[first]});
+    if (first != ver)
+        hf_vec_push(&c,
+                    (hf_edge){HF_EDGE_WW, g->ver_txn[first], g->ver_txn[ver],
+                              look->key, g->ver_op[first], g->ver_op[ver]});
     for (; at != HF_NONE; at = s->list.at[at].next)
         hf_vec_push(&c, s->list.at[at].e);
     if (is_simple(&c) && s->m->ret->n < HF_MIXED_MOST)
@@ -235,29 +285,46 @@ static void report_stale(sight *s, hf_txn_id t, hf_op_id op, size_t i,
     hf_vec_release(&c);
 }
 
-static void check_visible(sight *s, hf_txn_id t)
+/* Nobody visible wrote what the look should have seen. */
+static void check_look(sight *s, hf_txn_id t, const hf_look *look)
 {
     const hf_graph *g = s->m->g;
-    const hf_history *h = g->h;
     const hf_level_info *l = hf_mixed_own(s->m, t);
     bool earlier = l->shape == HF_SHAPE_OTV ||
                    (l->axiom & ~HF_AXIOM_PREFIX) == HF_AXIOM_EARLIER_READ;
+    uint32_t first = hf_mixed_later(s->m, t, look);
+
+    for (size_t i = 0; first != HF_NONE && i < s->list.n; i++) {
+        hf_txn_id t2 = s->list.at[i].t;
+        uint32_t theirs;
+
+        if (t2 == HF_NONE || t2 == t ||
+            (earlier && s->list.at[i].by >= look->op))
+            continue;
+        theirs = hf_graph_version_of(g, t2, look->key);
+        if (theirs != HF_NONE && theirs >= first)
+            report_stale(s, t, look, first, i, theirs);
+    }
+}
+
+static void check_visible(sight *s, hf_txn_id t)
+{
+    const hf_mixed *m = s->m;
+    const hf_history *h = m->g->h;
 
     look_around(s, t);
     for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
-        uint32_t v = hf_graph_source(g, o);
+        hf_look look = {.op = o,
+                        .key = h->op_key[o],
+                        .ver = hf_graph_source(m->g, o),
+                        .condition = HF_NONE};
 
-        for (size_t i = 0; v != HF_NONE && i < s->list.n; i++) {
-            hf_txn_id t2 = s->list.at[i].t;
-            uint32_t theirs;
-
-            if (t2 == HF_NONE || t2 == t || (earlier && s->list.at[i].by >= o))
-                continue;
-            theirs = hf_graph_version_of(g, t2, h->op_key[o]);
-            if (theirs != HF_NONE && theirs > v)
-                report_stale(s, t, o, i, theirs);
-        }
+        if (look.ver != HF_NONE)
+            check_look(s, t, &look);
     }
+    for (uint32_t i = m->look_first ? m->look_first[t] : 0;
+         m->look_first && i < m->look_first[t + 1]; i++)
+        check_look(s, t, &m->looks.at[i]);
 }
 
 void hf_mixed_check_visible(hf_mixed *m)

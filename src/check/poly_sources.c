@@ -3,6 +3,8 @@
  * Of unknown outcome only those matter that somebody may have read from, and
  * one that nobody reads from may as well not have happened: so that a
  * transaction happened is never chosen, it follows from the choice of a source.
+ * Where there are conditions that is not so: a version more, read by nobody,
+ * may be the one that changes the matches, instead of another.
  *
  * Where several wrote a value, but all others aborted or overwrote it, the
  * source of a read is certain all the same.
@@ -175,7 +177,10 @@ bool hf_worlds_rebuild(hf_worlds *w, hf_graph *g, const uint8_t *happened,
                     .own = like->own,
                     .others = like->others,
                     .predicates = like->predicates,
-                    .world = {happened, w->fixed, spread}};
+                    .world = {.happened = happened,
+                              .source = w->fixed,
+                              .spread = spread,
+                              .loose = w->loose}};
     g->options.most = UINT32_MAX;
     if (!hf_graph_build_facts(g))
         return false;
@@ -219,8 +224,17 @@ static void find_uncertain(hf_worlds *w)
     memcpy(w->all, g->happened, h->n_txns);
     for (size_t i = 0; i < g->open.n && g->reads_matter; i++)
         meet_sources(w, hf_op_txn(h, g->open.at[i]), stack, &n);
+    for (hf_txn_id t = 0; t < h->n_txns && g->has_lists; t++)
+        if (g->happened[t] && hf_worlds_reads_list(h, t))
+            meet_sources(w, t, stack, &n);
     while (n > 0)
         meet_sources(w, stack[--n], stack, &n);
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (g->predicates && g->reads_matter && may_happen(h, t) &&
+            !w->all[t]) {
+            w->all[t] = w->uncertain[t] = 1;
+            w->n_uncertain++;
+        }
     hf_free(stack);
 }
 
@@ -228,7 +242,7 @@ static void find_uncertain(hf_worlds *w)
 static bool build_graph(hf_worlds *w)
 {
     w->g = w->base;
-    if (w->n_uncertain == 0)
+    if (w->n_uncertain == 0 && !w->loose)
         return true;
     w->g = &w->again;
     return hf_worlds_rebuild(w, &w->again, w->all, false);
@@ -237,5 +251,6 @@ static bool build_graph(hf_worlds *w)
 bool hf_worlds_gather(hf_worlds *w)
 {
     find_uncertain(w);
+    hf_worlds_find_loose(w);
     return build_graph(w);
 }

@@ -22,6 +22,7 @@
 
 #define GUESS_CONFLICTS 2000u
 #define MOST_BYTES ((size_t)2 << 30) /* for reachability */
+#define FEW_TO_ENUMERATE 8u
 #define FEW 20u /* transactions for which no guess is worth it */
 
 /* ---- the world at hand --------------------------------------------------- */
@@ -84,8 +85,6 @@ static uint32_t set_world(hf_worlds *w)
 
         if (at[i] >= p->nodes.times || !w->happened[t])
             continue;
-        if (at[i] == hf_poly_start(p, t))
-            w->start[t] = n;
         if (at[i] & 1u) {
             w->place[t] = n;
             w->order[n++] = t;
@@ -107,6 +106,7 @@ static uint32_t set_world(hf_worlds *w)
         from = p->candidates.at[c->first + taken].writer;
         w->source[op] = from == HF_NONE ? HF_CHOSEN_INITIAL : HF_CHOSEN(from);
     }
+    hf_worlds_set_entries(w);
     return n;
 }
 
@@ -118,11 +118,13 @@ static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
     hf_graph_findings cycles = {0};
     hf_graph_world world = {.happened = w->happened,
                             .source = w->source,
-                            .place = w->place,
-                            .start = w->start};
-    uint32_t n = set_world(w), skipped = 0;
+                            .entries = &w->entries,
+                            .loose = w->loose};
+    uint32_t n = set_world(w);
     hf_order_next next = HF_ORDER_AGAIN;
 
+    if (w->lists.n > 0 && !hf_worlds_take_lists(w, ret_lit))
+        return *ret_lit == HF_LIT_NONE ? HF_ORDER_AGAIN : HF_ORDER_DECIDE;
     w->found =
         w->g->own
             ? hf_poly_judge_mixed(&w->p, &world, w->order, n, w->r, &cycles)
@@ -135,15 +137,10 @@ static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
     for (size_t i = 0; i < cycles.n && next == HF_ORDER_AGAIN; i++) {
         hf_lit torn = hf_worlds_forbid_cycle(w, &cycles.at[i].witness);
 
-        skipped += w->guessed;
         if (torn != HF_LIT_NONE && hf_order_value(w->p.order, torn) < 0) {
             *ret_lit = torn;
             next = HF_ORDER_DECIDE;
         }
-    }
-    if (skipped > 0 && skipped == cycles.n) { /* nothing was learnt */
-        w->stuck = true;
-        next = HF_ORDER_DONE;
     }
     hf_vec_release(&cycles);
     return next;
@@ -167,6 +164,25 @@ static hf_order_next look(void *user, hf_order *o, hf_lit *ret_lit)
     return judge(w, ret_lit);
 }
 
+/* Pairs that were chosen before t happened have their edges now.  O(variables),
+ * for each of unknown outcome that happens. */
+static void link_pairs(hf_poly *p, hf_txn_id t)
+{
+    for (uint32_t i = 0; i < p->vars.n; i++) {
+        hf_poly_var v = p->vars.at[i];
+        int value;
+
+        if (v.kind != HF_POLY_PAIR ||
+            (p->g->ver_txn[v.a] != t && p->g->ver_txn[v.b] != t &&
+             p->g->ver_txn[p->tail[v.a]] != t &&
+             p->g->ver_txn[p->tail[v.b]] != t))
+            continue;
+        value = hf_order_value(p->order, 2 * i);
+        if (value >= 0)
+            (void)hf_poly_link(p, 2 * i + (value == 0), true);
+    }
+}
+
 /* Somebody happened after all. */
 static void take_happened(hf_worlds *w, hf_txn_id t, hf_lit lit)
 {
@@ -181,7 +197,8 @@ static void take_happened(hf_worlds *w, hf_txn_id t, hf_lit lit)
         if (!hf_poly_add_edge(p, x.from, x.to, lit, why, 0))
             return;
     }
-    (void)hf_poly_link_happened(p, t);
+    if (hf_poly_link_happened(p, t))
+        link_pairs(p, t);
 }
 
 static void taken(void *user, hf_order *o, hf_lit lit)
@@ -193,10 +210,10 @@ static void taken(void *user, hf_order *o, hf_lit lit)
         hf_poly_take_pair(&w->p, o, lit);
     else if (lit & 1u)
         return;
-    else if (v.kind == HF_POLY_FROM)
-        hf_poly_take_source(&w->p, lit);
-    else
+    else if (v.kind == HF_POLY_HAPPENED)
         take_happened(w, v.a, lit);
+    else if (!w->p.choices.at[v.a].entry)
+        hf_poly_take_source(&w->p, lit);
 }
 
 static void undone(void *user, hf_order *o, hf_lit lit)
@@ -207,7 +224,8 @@ static void undone(void *user, hf_order *o, hf_lit lit)
     (void)o;
     if (v.kind != HF_POLY_FROM || (lit & 1u))
         return;
-    hf_poly_drop_source(&w->p, lit);
+    if (!w->p.choices.at[v.a].entry)
+        hf_poly_drop_source(&w->p, lit);
     hf_poly_mark_stale(&w->p, v.a);
 }
 
@@ -314,17 +332,76 @@ static void tell_limit(hf_worlds *w)
     set_unknown(w, text);
 }
 
-/* Where the steps of a proof cannot say it: all transactions, if they are
- * few. */
-static void prove_by_enumeration(hf_worlds *w)
+static void add_var(const hf_worlds *w, uint32_t var, uint8_t *in)
 {
-    const hf_history *h = w->g->h;
-    hf_txn_id *core = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
+    const hf_poly *p = &w->p;
+    hf_poly_var v = p->vars.at[var];
 
-    for (hf_txn_id t = 0; t < h->n_txns; t++)
-        core[t] = t;
-    hf_report_core(w->report, core, h->n_txns);
+    if (v.kind == HF_POLY_HAPPENED) {
+        in[v.a] = 1;
+    } else if (v.kind == HF_POLY_FROM) {
+        const hf_poly_choice *c = &p->choices.at[v.a];
+
+        in[c->reader] = 1;
+        for (uint32_t i = c->first; i < c->first + c->n; i++)
+            if (p->candidates.at[i].writer != HF_NONE)
+                in[p->candidates.at[i].writer] = 1;
+    } else {
+        for (uint32_t k = 0; k < 2; k++) {
+            hf_txn_id t = w->g->ver_txn[k ? v.b : v.a];
+
+            if (t != HF_NONE)
+                in[t] = 1;
+        }
+    }
+}
+
+static void add_clause(const hf_worlds *w, const hf_poly_clause *c, uint8_t *in)
+{
+    const hf_poly *p = &w->p;
+
+    for (uint32_t i = 0; i < c->n_lits; i++)
+        add_var(w, HF_LIT_VAR(p->lemma_lits.at[c->first_lit + i]), in);
+    for (uint32_t i = c->first; i < c->first + c->n; i++) {
+        in[p->lemma_edges.at[i].from] = 1;
+        in[p->lemma_edges.at[i].to] = 1;
+    }
+    if (c->op != HF_NONE && c->op < w->g->h->n_ops)
+        in[hf_op_txn(w->g->h, c->op)] = 1;
+    if (c->writer != HF_NONE && c->writer < w->g->h->n_txns)
+        in[c->writer] = 1;
+}
+
+/* Where the steps of a proof cannot say it: the transactions it speaks of, if
+ * they are few. */
+static void prove_by_enumeration(hf_worlds *w, const hf_order_proof *proof)
+{
+    const hf_poly *p = &w->p;
+    uint32_t n_txns = w->g->h->n_txns, n = 0;
+    uint8_t *in = HF_NEW_ZEROED(uint8_t, (size_t)n_txns + 1);
+    hf_txn_id *core = HF_NEW_ARRAY(hf_txn_id, (size_t)n_txns + 1);
+
+    for (uint32_t i = 0; i < proof->n_steps; i++) {
+        const hf_order_step *s = &proof->steps[i];
+
+        if (s->kind == HF_ORDER_STEP_CLAUSE)
+            add_clause(w, &p->clauses.at[s->source], in);
+        for (uint32_t k = 0; s->kind == HF_ORDER_STEP_CYCLE && k < s->n; k++)
+            for (uint32_t end = 0; end < 2; end++) {
+                const hf_order_step_edge *e = &proof->edges[s->first + k];
+                uint32_t node = end ? e->to : e->from;
+
+                if (node < p->nodes.times)
+                    in[hf_poly_txn(p, node)] = 1;
+            }
+    }
+    for (hf_txn_id t = 0; t < n_txns; t++)
+        if (in[t] || n_txns <= FEW_TO_ENUMERATE)
+            core[n++] = t;
+    if (n > 0)
+        hf_report_core(w->report, core, n);
     hf_free(core);
+    hf_free(in);
 }
 
 static void deliver(hf_worlds *w, hf_order_answer answer)
@@ -344,17 +421,13 @@ static void deliver(hf_worlds *w, hf_order_answer answer)
         return;
     }
     if (answer == HF_ORDER_FOUND) {
-        set_unknown(w, w->guessed
-                           ? "a condition looked at a version that several "
-                             "may have written, and taking the newest does "
-                             "not explain what was read"
-                           : "there is a cycle in a world that was tried, but "
-                             "the search for one to show was cut short");
+        set_unknown(w, "there is a cycle in a world that was tried, but "
+                       "the search for one to show was cut short");
         return;
     }
     hf_order_proof_make(w->p.order, &proof);
     if (!hf_poly_prove(&w->p, &proof, w->report))
-        prove_by_enumeration(w);
+        prove_by_enumeration(w, &proof);
     hf_order_proof_release(&proof);
     if (w->report->found.n > 0)
         hf_report_deliver(w->report, w->r);
@@ -369,7 +442,8 @@ static hf_txn_id *stronger_order(hf_worlds *w)
     const hf_graph *g = w->g;
     hf_graph_report report = *w->report;
 
-    if (g->open_reads > 0 || !g->reads_matter || g->own || g->predicates)
+    if (g->open_reads > 0 || !g->reads_matter || g->own || g->predicates ||
+        w->loose)
         return NULL;
     report.g = w->g;
     return hf_poly_stronger_order(&report, w->r);
@@ -540,9 +614,7 @@ static void search(hf_worlds *w)
     w->source = HF_NEW_ZEROED(uint32_t, (size_t)h->n_ops + 1);
     w->order = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
     w->place = HF_NEW_ARRAY(uint32_t, (size_t)h->n_txns + 1);
-    w->start = HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1);
-    w->g->world.place = w->place;
-    w->g->world.start = w->start;
+    w->g->world.entries = &w->entries;
     if (!w->guess)
         w->guess = stronger_order(w);
     if (h->n_txns > FEW && try_guesses(w))
@@ -557,31 +629,20 @@ static void search(hf_worlds *w)
     deliver(w, answer);
 }
 
-/* Lists in which it is not known who appended what. */
-static bool has_odd_lists(const hf_graph *g)
+/* What items cannot judge, lists that are not understood apart. */
+static const char *undecided(const hf_worlds *w)
 {
-    for (hf_key_id k = 0; g->has_lists && k < g->h->n_keys; k++)
-        if ((g->key_use[k] & HF_USE_MURKY) && g->longest_op[k] != HF_NONE)
-            return true;
-    return g->odd.n > 0 || (!g->predicates && g->undecided[0]);
+    return w->g->pred ? w->g->pred->undecided_before : w->g->undecided;
 }
 
-/* What one of unknown outcome read of a list, or appended to it, says
- * something about its order only if it happened. */
-static bool has_doubtful_lists(const hf_worlds *w)
+/* What cannot be judged is left out: is the rest impossible? */
+static void refute_rest(hf_worlds *w)
 {
-    const hf_history *h = w->g->h;
-
-    for (hf_txn_id t = 0; w->n_uncertain > 0 && t < h->n_txns; t++)
-        for (hf_op_id o = h->op_first[t];
-             w->uncertain[t] && o < h->op_first[t + 1]; o++) {
-            hf_value_id v = hf_worlds_value_read(h, o);
-
-            if (hf_op_kind_of(h, o) == HF_OP_APPEND ||
-                (v != HF_NONE && h->value_type[v] == HF_LIST))
-                return true;
-        }
-    return false;
+    search(w);
+    if (w->r->verdict != HF_VALID)
+        return;
+    w->r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
+    set_unknown(w, undecided(w));
 }
 
 /* Every source is settled, and the level is an order of nodes. */
@@ -594,6 +655,23 @@ static void decide_order(hf_worlds *w)
     *w->report = report; /* with what was found */
     if (w->r->verdict == HF_VALID)
         hf_worlds_store_sources(w, w->fixed);
+}
+
+/* Where sources that are certain have settled who happened: what these did
+ * wrong besides, as conditions tell.  True: something. */
+static bool report_places(hf_worlds *w)
+{
+    hf_graph *g = w->report->g;
+
+    if (!w->g->predicates || w->n_uncertain > 0 || w->g == g)
+        return false;
+    w->report->g = w->g;
+    hf_report_places(w->report);
+    w->report->g = g;
+    if (w->report->found.n == 0)
+        return false;
+    hf_report_deliver(w->report, w->r);
+    return true;
 }
 
 static void decide(hf_worlds *w)
@@ -611,17 +689,13 @@ static void decide(hf_worlds *w)
     }
     if (!hf_worlds_gather(w))
         set_unknown(w, hf_budget_reason(w->report->g->budget));
-    else if (has_odd_lists(w->g))
-        set_unknown(w, "a list that one of unknown outcome may have read or "
-                       "written has elements that were appended more than "
-                       "once");
-    else if (has_doubtful_lists(w))
-        set_unknown(w, "a list was read by one of unknown outcome, of whom it "
-                       "is not known whether anybody read from it");
     else if (w->g->predicates && !hf_worlds_take_conditions(w))
-        set_unknown(w, "conditions are judged only where it is known who "
-                       "happened, and which version they looked at");
-    else if (w->g->predicates)
+        set_unknown(w, hf_budget_reason(w->report->g->budget));
+    else if (report_places(w))
+        return;
+    else if (undecided(w)[0])
+        refute_rest(w);
+    else if (w->g->predicates || w->lists.n > 0)
         search(w);
     else if (w->base == &w->settled && hf_poly_is_order(w->base))
         decide_order(w);
@@ -635,6 +709,7 @@ void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
     hf_worlds w = {.report = report, .r = r};
     hf_graph *g = report->g;
 
+    hf_map_init(&w.entries);
     hf_worlds_list_writes(&w);
     decide(&w);
     report->g = g;
@@ -649,13 +724,15 @@ void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
     hf_free(w.fixed);
     hf_free(w.all);
     hf_free(w.uncertain);
+    hf_free(w.loose);
+    hf_vec_release(&w.lists);
     hf_free(w.write_first);
     hf_free(w.writes);
     hf_free(w.happened);
     hf_free(w.source);
     hf_free(w.order);
-    g->world.place = g->world.start = NULL;
+    g->world.entries = NULL;
+    hf_map_release(&w.entries);
     hf_free(w.place);
-    hf_free(w.start);
     hf_free(w.guess);
 }

@@ -6,21 +6,26 @@
  *
  *   poly_sources.c  who may have happened; reads with one source after all
  *   poly_guess.c    a world as an order suggests it, tried first
- *   poly_choices.c  variables for sources and outcomes, and their clauses
+ *   poly_choices.c  variables for sources and outcomes, and their clauses;
+ *                   poly_entries.c: those of version sets
  *   poly_events.c   the nodes of the search, and what is known of them
  *   poly_readers.c  edges of readers whose source was chosen
  *   poly_lazy.c     readers whose source the order tells
  *   poly_lemmas.c   cycles of a world that was judged, as clauses;
  *                   poly_conditions.c: what edges of conditions rest on
+ *   poly_lists.c    lists of which an order of appends tells the source
  *   poly_worlds.c   the search
  *   poly_mixed.c    one world, each transaction judged by its own level;
- *                   poly_sight.c: what is visible to it
+ *                   poly_mixed_looks.c: its conditions; poly_sight.c: what
+ *                   is visible to it
  */
 #ifndef HF_POLY_WORLDS_H
 #define HF_POLY_WORLDS_H
 
 #include "check/poly.h"
 #include "check/pred.h"
+
+typedef HF_VEC(hf_lit) hf_lit_list;
 
 /* An edge that is there if its ends happened, one of which need not have. */
 typedef struct hf_guarded {
@@ -40,6 +45,8 @@ typedef struct hf_worlds {
     uint8_t *all;       /* per transaction: may have happened */
     uint8_t *uncertain; /* ... and need not have */
     uint32_t n_uncertain;
+    uint8_t *loose;         /* per key: see hf_graph_world; NULL: none */
+    HF_VEC(hf_op_id) lists; /* reads of those, by all who may have happened */
     /* writes by value, where there are several */
     uint32_t *write_first;
     hf_op_id *writes;
@@ -53,8 +60,7 @@ typedef struct hf_worlds {
     uint32_t *source; /* per operation */
     hf_txn_id *order;
     uint32_t *place; /* per transaction: in order; HF_NONE: did not happen */
-    uint32_t *start; /* per transaction: commits before its start */
-    bool guessed;    /* an entry of a version set was what the order tells */
+    hf_map entries;  /* of version sets: see hf_graph_world */
     hf_pred *pred;   /* conditions on the versions of g; NULL: none */
     bool found, stuck;
     uint64_t n_judged;
@@ -77,15 +83,48 @@ bool hf_worlds_is_last_write(const hf_history *h, hf_txn_id t, hf_op_id op);
 bool hf_worlds_rebuild(hf_worlds *w, hf_graph *g, const uint8_t *happened,
                        bool spread);
 
+/* poly_lists.c */
+bool hf_worlds_reads_list(const hf_history *h, hf_txn_id t);
+/* Fills loose and lists, once it is known who may have happened. */
+void hf_worlds_find_loose(hf_worlds *w);
+/* The sources of lists, as the world at hand has their keys.  False: a list
+ * does not fit, and the search knows now, or has *ret_lit to choose first. */
+bool hf_worlds_take_lists(hf_worlds *w, hf_lit *ret_lit);
+/* What the source of a list read rests on. */
+void hf_worlds_lits_of_list(hf_worlds *w, hf_op_id op, hf_lit_list *list);
+
 /* poly_guess.c: true if that decided it. */
 bool hf_worlds_decide_by_guess(hf_worlds *w);
 
 /* poly_choices.c */
 void hf_worlds_make_choices(hf_worlds *w);
 uint32_t hf_worlds_add_clause(hf_poly *p, hf_poly_clause c);
+/* If t happened, so did `from`.  A step of a proof can say it of the version
+ * that was read. */
+void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_op_id op,
+                           hf_txn_id from, bool is_source);
+/* Of the last choice: everybody who may have written v. */
+void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v);
+
+/* poly_entries.c */
+/* What a predicate operation looked at, but for own writes. */
+typedef struct hf_look {
+    hf_op_id op;
+    hf_key_id key;
+    uint32_t ver;       /* HF_NONE: none that counts */
+    uint32_t condition; /* HF_NONE: an item, it returned it */
+    hf_version_ref ref;
+} hf_look;
+typedef HF_VEC(hf_look) hf_looks;
+void hf_looks_add(hf_pred *p, const hf_pred_op *o, hf_looks *ret);
+/* Entries of t that several may have written become choices. */
+void hf_worlds_choose_entries(hf_worlds *w, hf_txn_id t);
+/* Of t, which need not have happened: whom its entries were written by. */
+void hf_worlds_bind_entries(hf_worlds *w, hf_txn_id t);
+/* The entries of the world at hand. */
+void hf_worlds_set_entries(hf_worlds *w);
 
 /* poly_lemmas.c */
-typedef HF_VEC(hf_lit) hf_lit_list;
 /* Each once; HF_LIT_NONE is none. */
 void hf_worlds_add_lit(hf_lit_list *list, hf_lit lit);
 /* Version a of an open key is before b. */
@@ -93,12 +132,23 @@ void hf_worlds_add_before(hf_worlds *w, hf_lit_list *list, hf_key_id key,
                           uint32_t a, uint32_t b);
 
 /* poly_conditions.c: the version of the key that a predicate operation looked
- * at; HF_NONE: none that is known. */
-uint32_t hf_worlds_version_seen(hf_worlds *w, hf_op_id op, hf_key_id key);
-/* What an edge of a condition needs, but for the happening of its ends.
- * False: the steps of a proof cannot say it. */
-bool hf_worlds_lits_of_condition(hf_worlds *w, const hf_edge *e,
-                                 hf_lit_list *list);
+ * at in the world at hand; HF_NONE: none that is known.  Adds what that rests
+ * on, and says what it is taken to be if there is a choice. */
+uint32_t hf_worlds_version_seen(hf_worlds *w, hf_op_id op, hf_key_id key,
+                                hf_lit_list *list, uint32_t *ret_chosen);
+/* The edges of a cycle as a proof tells them: an anti-dependency of a condition
+ * leads to a version that satisfies it. */
+typedef HF_VEC(hf_edge) hf_worlds_edges;
+void hf_worlds_tell_edges(hf_worlds *w, const hf_witness *cycle,
+                          hf_worlds_edges *ret);
+/* What an edge of a condition needs, but for the happening of its ends; and the
+ * orders of versions that the proof has to name for it.  False: its steps
+ * cannot say it. */
+bool hf_worlds_lits_of_condition(hf_worlds *w, const hf_edge *e, bool strict,
+                                 hf_lit_list *list, hf_worlds_edges *orders,
+                                 uint32_t *ret_chosen);
+/* Of a cycle: has it to be said exactly who changes the matches? */
+bool hf_worlds_is_strict(const hf_worlds *w, const hf_edge *edges, uint32_t n);
 /* Can the conditions be part of a world that is searched for? */
 bool hf_worlds_take_conditions(hf_worlds *w);
 /* Adds the sources of entries of the operation that the order told. */
@@ -109,6 +159,9 @@ void hf_worlds_add_entries(const hf_worlds *w, hf_op_id op,
 /* Not everything that the cycle rests on.  Returns a pair to choose first, if
  * there is one. */
 hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle);
+/* A literal that only the order tells, to be chosen before anything can be
+ * said of all; HF_LIT_NONE: there is none. */
+hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list);
 /* A clause of a cycle that the world breaks, and of whose pairs one can still
  * be turned: the one turned; HF_LIT_NONE: there is none. */
 hf_lit hf_worlds_turn_broken(const hf_poly *p);

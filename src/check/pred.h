@@ -15,6 +15,7 @@
  *   pred_inner.c       what one transaction saw, against itself
  *   pred_timed.c       the same for snapshots by time, without that list
  *   pred_clock.c       ... commit times as ranks and ticks
+ *   pred_ids.c         ... and snapshots by ids as times
  *   pred_chains.c      ... in chains of changes; many ranges share a tree
  *   pred_totals.c      aggregates over snapshots by time
  *   pred_sums.c        ... of ranges that share a tree
@@ -38,8 +39,9 @@
  * operation with a version set its length times log M_c, one with a snapshot
  * by time log M_c and its result (times a few for each own write).  Where the
  * conditions are ranges and the snapshots times, the sum of M_c is never paid
- * if (P + V) * log V is less, at no level.  Nothing costs P * V; P * K is paid
- * where the version sets are listed or given by transaction ids.
+ * if (P + V) * log V is less, at no level.  Snapshots by ids are times as well
+ * if they are nested, as those of one database are (pred_ids.c).  Nothing costs
+ * P * V; P * K is paid where version sets are listed, or ids not nested.
  */
 #ifndef HF_PRED_H
 #define HF_PRED_H
@@ -77,7 +79,7 @@ typedef struct hf_pred_table {
     uint32_t n; /* versions */
     uint32_t n_keys;
     uint32_t *ver; /* ascending */
-    bool regular;  /* commit times are known and ascend in version order */
+    bool regular;  /* on the clock, versions of every key ascend */
     bool has_open; /* some key has no known order */
     HF_VEC(hf_pred_column) columns;
 } hf_pred_table;
@@ -168,13 +170,15 @@ typedef struct hf_pred_op {
     hf_txn_id txn;
     uint32_t condition;
     bool aggregate;
-    bool known;     /* its version set is */
-    bool fresh;     /* nothing was written before it */
-    uint32_t ranks; /* by time: commit times up to its snapshot */
-    uint32_t ticks; /* ... versions of those */
-    bool timed;     /* looked at through a chain */
-    bool all;       /* ... of all changes */
-    uint64_t time;  /* ... its snapshot */
+    bool known;      /* its version set is */
+    bool fresh;      /* nothing was written before it */
+    uint32_t ranks;  /* by time: commit times up to its snapshot */
+    uint32_t ticks;  /* ... versions of those */
+    bool timed;      /* looked at through a chain */
+    bool all;        /* ... of all changes */
+    uint64_t time;   /* ... its snapshot */
+    bool on_clock;   /* its snapshot is a time of the clock, ... */
+    uint64_t moment; /* ... this one */
 } hf_pred_op;
 
 /* An entry of a version set, as a version. */
@@ -229,7 +233,11 @@ typedef struct hf_pred {
     HF_VEC(hf_pred_chain) chain;
     HF_VEC(uint32_t) covers; /* chains, condition by condition */
     hf_pred_event *event;    /* chain by chain, in the order of time */
-    uint64_t *rank_time;     /* the commit times, ascending, each once */
+    /* per transaction: its commit on the clock of the snapshots, the one
+     * recorded or one of our own (pred_ids.c); NULL: there is none */
+    const uint64_t *commit;
+    uint64_t *own_commit;
+    uint64_t *rank_time; /* the commit times, ascending, each once */
     uint32_t n_ranks;
     uint8_t *shared_rank;   /* several commits have it */
     uint32_t *rank;         /* per transaction: the place of its commit time */
@@ -339,9 +347,9 @@ hf_sql_truth hf_pred_matches(hf_pred *p, const hf_pred_op *o,
 /* The version a row or an entry names; HF_NONE: none that counts. */
 uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
                          bool quiet);
-/* Of a value that several may have written: the version that a world's order
- * tells; HF_NONE: there is no such order. */
-uint32_t hf_pred_told(const hf_graph *g, hf_txn_id t, hf_value_id v);
+/* Of an entry that several may have written: the version that the world says;
+ * HF_NONE: it does not. */
+uint32_t hf_pred_told(const hf_graph *g, hf_op_id op, hf_key_id key);
 /* The rows returned, ascending by key; false if a key is there with two
  * versions. */
 bool hf_pred_sort_rows(hf_pred *p, const hf_predicate *q);
@@ -395,6 +403,10 @@ void hf_pred_shared_totals(hf_pred *p);
 /* pred_clock.c: ranks and ticks; which operations are timed, and how often
  * each condition is used by them.  False: none is. */
 bool hf_pred_find_timed(hf_pred *p);
+
+/* pred_ids.c: sets `commit` and, of the operations, `moment`, if there are
+ * snapshots by ids only and they are nested; else false, nothing is set. */
+bool hf_pred_clock_of_ids(hf_pred *p);
 
 /* pred_chains.c */
 void hf_pred_make_chains(hf_pred *p);
@@ -462,7 +474,7 @@ void hf_pred_sight_sources(hf_pred_sight *s, hf_txn_id t, uint32_t limit,
 bool hf_pred_is_timed(const hf_pred *p);
 
 /* Every key in one order, and that of commits. */
-bool hf_pred_is_regular(const hf_graph *g);
+bool hf_pred_is_regular(const hf_pred *p);
 /* pred_times.c: an order of all that happened in which everybody saw what was
  * committed by a time of its own; NULL: there is none, or none is known. */
 uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n);

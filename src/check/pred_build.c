@@ -73,6 +73,20 @@ static void list_ops(hf_pred *p)
     p->op_first[h->n_txns] = (uint32_t)p->ops.n;
 }
 
+/* Which commit times snapshots are compared with. */
+static void choose_clock(hf_pred *p)
+{
+    if (hf_pred_clock_of_ids(p))
+        return;
+    p->commit = p->g->h->cert.commit_ts;
+    for (size_t i = 0; p->commit && i < p->ops.n; i++) {
+        hf_pred_op *o = &p->ops.at[i];
+
+        o->on_clock = o->q.snapshot == HF_SNAPSHOT_TIME;
+        o->moment = o->q.snapshot_time;
+    }
+}
+
 static void look_at_all(hf_pred *p)
 {
     const hf_history *h = p->g->h;
@@ -108,6 +122,7 @@ static hf_pred *make(hf_graph *g, bool certain_only)
                                 : hf_sql_cache_new(g->options.dialect);
     find_uncertain(p);
     list_ops(p);
+    choose_clock(p);
     hf_pred_make_tables(p);
     for (size_t i = 0; i < p->ops.n; i++) {
         hf_pred_op *o = &p->ops.at[i];
@@ -184,6 +199,7 @@ void hf_pred_free(hf_pred *p)
     hf_vec_release(&p->rows);
     hf_vec_release(&p->found);
     hf_free(p->event);
+    hf_free(p->own_commit);
     hf_free(p->rank_time);
     hf_free(p->rank);
     hf_free(p->tick_ver);

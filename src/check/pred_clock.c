@@ -17,7 +17,7 @@ static void make_ranks(hf_pred *p)
 {
     const hf_graph *g = p->g;
     const hf_history *h = g->h;
-    const uint64_t *commit = h->cert.commit_ts;
+    const uint64_t *commit = p->commit;
     hf_sortable *all =
         hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(*all)));
     uint32_t n = 0;
@@ -84,24 +84,22 @@ static void make_ticks(hf_pred *p)
 
 /* A transaction is never in its own snapshot; where it is of the time of its
  * own commit, that is the snapshot just before. */
-static uint64_t time_of(const hf_pred *p, hf_txn_id t, const hf_predicate *q)
+static uint64_t time_of(const hf_pred *p, const hf_pred_op *o)
 {
-    return q->snapshot_time - (q->snapshot_time > 0 &&
-                               p->g->h->cert.commit_ts[t] == q->snapshot_time);
+    return o->moment - (o->moment > 0 && p->commit[o->txn] == o->moment);
 }
 
-static bool is_timed(const hf_pred *p, hf_txn_id t, const hf_predicate *q,
-                     uint32_t condition)
+static bool is_timed(const hf_pred *p, const hf_pred_op *o)
 {
-    const hf_pred_condition *c = &p->conditions.at[condition];
-    const uint64_t *commit = p->g->h->cert.commit_ts;
+    const hf_pred_condition *c = &p->conditions.at[o->condition];
+    uint64_t commit = p->commit[o->txn];
 
-    if (q->snapshot != HF_SNAPSHOT_TIME || !c->judged || c->odd.n > 0 ||
-        !p->tables.at[c->table].regular || !commit)
+    if (!o->on_clock || !c->judged || c->odd.n > 0 ||
+        !p->tables.at[c->table].regular)
         return false;
-    if (commit[t] == q->snapshot_time)
-        return commit[t] > 0 && !p->shared_rank[p->rank[t]];
-    return commit[t] > q->snapshot_time; /* or not known */
+    if (commit == o->moment)
+        return commit > 0 && !p->shared_rank[p->rank[o->txn]];
+    return commit > o->moment; /* or not known */
 }
 
 /* At prefix, what an operation depends on leaves out events of keys that its
@@ -129,17 +127,17 @@ bool hf_pred_find_timed(hf_pred *p)
 {
     bool any = false;
 
-    if (!p->g->h->cert.commit_ts)
+    if (!p->commit)
         return false;
     make_ranks(p);
     make_ticks(p);
     for (size_t i = 0; i < p->ops.n; i++) {
         hf_pred_op *o = &p->ops.at[i];
 
-        o->timed = is_timed(p, o->txn, &o->q, o->condition);
+        o->timed = is_timed(p, o);
         o->known = o->timed;
         o->all = o->aggregate || !o->q.has_result_set;
-        o->time = time_of(p, o->txn, &o->q);
+        o->time = time_of(p, o);
         if (!o->timed)
             continue;
         o->ranks = ranks_until(p, o->time);

@@ -68,13 +68,24 @@ static void name_tables(hf_pred *p)
         p->table_of_key[k] = hf_map_get(&p->by_name, table_of(h, k));
 }
 
-/* Do commit times say the same as the order of the key's versions? */
-static bool is_regular(const hf_graph *g, hf_key_id key)
+/* Snapshots by ids go by the certificate's order: are all versions in it? */
+static bool is_listed(const hf_graph *g, hf_key_id key)
 {
-    const uint64_t *commit = g->h->cert.commit_ts;
+    const uint64_t *first = g->h->cert.order_first;
+
+    return (first ? first[key + 1] - first[key] : 0) ==
+           g->ver_end[key] - g->ver_first[key] - 1;
+}
+
+/* Do commit times say the same as the order of the key's versions? */
+static bool is_regular(const hf_pred *p, hf_key_id key)
+{
+    const hf_graph *g = p->g;
+    const uint64_t *commit = p->commit;
     uint64_t last = 0;
 
-    if (!commit || g->open_key[key] || (g->key_use[key] & HF_USE_LIST))
+    if (!commit || g->open_key[key] || (g->key_use[key] & HF_USE_LIST) ||
+        (p->own_commit && !is_listed(g, key)))
         return false;
     for (uint32_t v = g->ver_first[key] + 1; v < g->ver_end[key]; v++) {
         uint64_t time = commit[g->ver_txn[v]];
@@ -101,7 +112,7 @@ static void fill_tables(hf_pred *p)
         t->n += g->ver_end[k] - g->ver_first[k];
         t->n_keys++;
         t->has_open |= g->open_key[k];
-        t->regular = t->regular && !p->uncertain[k] && is_regular(g, k);
+        t->regular = t->regular && !p->uncertain[k] && is_regular(p, k);
     }
     for (size_t i = 0; i < p->tables.n; i++) {
         p->tables.at[i].ver =

@@ -246,9 +246,8 @@ static bool make_spans(judge *j)
     const hf_pred_column *column;
     span of_class;
 
-    if (!j->t->regular || !p->g->h->cert.commit_ts ||
-        hf_sql_bounds(c->expr, &b) != 1 || !b->exact ||
-        b->n_ranges > HF_PRED_SPANS || class_of_bound(b) == 0)
+    if (!j->t->regular || !p->commit || hf_sql_bounds(c->expr, &b) != 1 ||
+        !b->exact || b->n_ranges > HF_PRED_SPANS || class_of_bound(b) == 0)
         return false;
     c->span_column = c->column[b->column];
     hf_pred_sort_column(p, c->table, c->span_column);

@@ -35,7 +35,7 @@ void hf_pred_item(hf_pred *p, const hf_pred_op *o, hf_key_id key, uint32_t ver)
 
     if (ver == HF_NONE)
         return;
-    if (p->g->level->internal)
+    if (hf_graph_is_internal(g, o->txn))
         hf_vec_push(&p->seen, (hf_pred_seen){key, ver, HF_NONE, o->op});
     if (g->ver_txn[ver] != HF_NONE)
         hf_pred_add_edge(p, g->ver_txn[ver], o->txn, HF_EDGE_WR);

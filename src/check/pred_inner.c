@@ -20,7 +20,7 @@
 
 void hf_pred_note_absent(hf_pred *p, const hf_pred_op *o, hf_key_id key)
 {
-    if (p->g->level->internal &&
+    if (hf_graph_is_internal(p->g, o->txn) &&
         !hf_pred_is_odd(p, &p->conditions.at[o->condition], key))
         hf_vec_push(&p->seen,
                     (hf_pred_seen){key, HF_NONE, o->condition, o->op});
@@ -82,10 +82,11 @@ static void compare_key(hf_pred *p, const hf_pred_seen *s, size_t n)
 }
 
 /* Is the version the one that the snapshot of the operation holds? */
-static bool is_entry(const hf_graph *g, const hf_pred_op *o, hf_key_id key,
+static bool is_entry(const hf_pred *p, const hf_pred_op *o, hf_key_id key,
                      uint32_t ver)
 {
-    const uint64_t *commit = g->h->cert.commit_ts;
+    const hf_graph *g = p->g;
+    const uint64_t *commit = p->commit;
 
     return (g->ver_txn[ver] == HF_NONE || commit[g->ver_txn[ver]] <= o->time) &&
            (ver + 1 == g->ver_end[key] ||
@@ -106,7 +107,7 @@ static void compare_timed(hf_pred *p, const hf_pred_op *o)
 
         if (s->ver == HF_NONE || s->op == o->op ||
             p->table_of_key[s->key] != c->table ||
-            is_entry(p->g, o, s->key, s->ver) || /* then the result is wrong */
+            is_entry(p, o, s->key, s->ver) || /* then the result is wrong */
             !hf_pred_holds(p, c, s->ver) ||
             hf_pred_own_write(h, o->txn, o->op, s->key, &w))
             continue;
@@ -278,7 +279,7 @@ void hf_pred_compare(hf_pred *p, hf_txn_id t)
     if (p->op_first[t] == end)
         return;
     find_phantoms(p, t);
-    if (!p->g->level->internal)
+    if (!hf_graph_is_internal(p->g, t))
         return;
     add_items(p, t);
     for (uint32_t i = first; i < end; i++)

@@ -27,6 +27,8 @@ void hf_pred_unclear(hf_pred *p, const hf_pred_op *o, bool everywhere,
     char text[48];
     hf_str c = hf_string(p->g->h, p->conditions.at[o->condition].text);
 
+    if (!everywhere && p->g->own && !hf_graph_reads_matter(p->g, o->txn))
+        return;
     hf_graph_undecided(p->g, everywhere, "\"%s\" in T%lld: %s",
                        hf_quote(text, sizeof(text), c.ptr, c.len),
                        (long long)hf_txn_label(p->g->h, o->txn),
@@ -122,31 +124,16 @@ static uint32_t version_by(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
     return hf_graph_version_of(g, ref.writer, key);
 }
 
-/* Newest first: the last one that was committed before t started, else the
- * first. */
-uint32_t hf_pred_told(const hf_graph *g, hf_txn_id t, hf_value_id v)
+uint32_t hf_pred_told(const hf_graph *g, hf_op_id op, hf_key_id key)
 {
-    const hf_history *h = g->h;
-    hf_key_id key = h->value_key[v];
-    uint32_t best = HF_NONE, at = 0;
+    uint32_t told = g->world.entries
+                        ? hf_map_get(g->world.entries, (uint64_t)op << 32 | key)
+                        : UINT32_MAX;
 
-    if (!g->world.place || g->value[v].ver != HF_VER_SEVERAL)
+    if (told == UINT32_MAX)
         return HF_NONE;
-    if (hf_value_is_initial(h, key, v))
-        best = g->ver_first[key];
-    for (uint32_t i = g->ver_first[key] + 1; i < g->ver_end[key]; i++) {
-        uint32_t its = g->world.place[g->ver_txn[i]];
-        bool before = its < g->world.start[t];
-
-        if (g->ver_txn[i] == t || its == HF_NONE ||
-            hf_graph_written(h, g->ver_op[i]) != v)
-            continue;
-        if (best == HF_NONE || (before && its + 1 > at)) {
-            best = i;
-            at = before ? its + 1 : 0;
-        }
-    }
-    return best;
+    return told == 0 ? g->ver_first[key]
+                     : hf_graph_version_of(g, told - 1, key);
 }
 
 uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
@@ -172,7 +159,7 @@ uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
                             "results");
         return HF_NONE;
     }
-    told = hf_pred_told(g, o->txn, ref.value);
+    told = hf_pred_told(g, o->op, key);
     if (told != HF_NONE && o->q.snapshot == HF_SNAPSHOT_NONE)
         return told;
     if (!quiet)

@@ -150,7 +150,7 @@ void hf_sight_release(sight *s)
 
 bool hf_pred_is_timed(const hf_pred *p)
 {
-    if (p->ops.n == 0 || p->any_uncertain || !hf_pred_is_regular(p->g))
+    if (p->ops.n == 0 || p->any_uncertain || !hf_pred_is_regular(p))
         return false;
     for (size_t i = 0; i < p->ops.n; i++)
         if (!p->ops.at[i].timed)

@@ -24,27 +24,29 @@ typedef struct reader {
     bool any;
 } reader;
 
-static uint64_t commit_of(const hf_graph *g, uint32_t ver)
+static uint64_t commit_of(const hf_pred *p, uint32_t ver)
 {
-    return g->ver_txn[ver] == HF_NONE ? 0
-                                      : g->h->cert.commit_ts[g->ver_txn[ver]];
+    hf_txn_id t = p->g->ver_txn[ver];
+
+    return t == HF_NONE ? 0 : p->commit[t];
 }
 
 /* Until when the version was the newest, for t. */
-static uint64_t end_of(const hf_graph *g, hf_key_id key, uint32_t ver,
+static uint64_t end_of(const hf_pred *p, hf_key_id key, uint32_t ver,
                        hf_txn_id t)
 {
-    for (uint32_t v = ver + 1; v < g->ver_end[key]; v++)
-        if (g->ver_txn[v] != t)
-            return commit_of(g, v);
+    for (uint32_t v = ver + 1; v < p->g->ver_end[key]; v++)
+        if (p->g->ver_txn[v] != t)
+            return commit_of(p, v);
     return HF_TIME_NONE;
 }
 
 /* Every key in one order, and that of commits; no two commits at one time. */
-bool hf_pred_is_regular(const hf_graph *g)
+bool hf_pred_is_regular(const hf_pred *p)
 {
+    const hf_graph *g = p->g;
     const hf_history *h = g->h;
-    const uint64_t *commit = h->cert.commit_ts;
+    const uint64_t *commit = p->commit;
 
     if (!commit || !g->total)
         return false;
@@ -52,16 +54,16 @@ bool hf_pred_is_regular(const hf_graph *g)
         for (uint32_t v = g->ver_first[k] + 1; v < g->ver_end[k]; v++)
             if (commit[g->ver_txn[v]] == HF_TIME_NONE ||
                 (v > g->ver_first[k] + 1 &&
-                 commit_of(g, v) <= commit_of(g, v - 1)))
+                 commit_of(p, v) <= commit_of(p, v - 1)))
                 return false;
     return true;
 }
 
 /* An item was read.  `single`: at the time of all others. */
-static bool read_item(reader *r, const hf_graph *g, hf_key_id key, uint32_t ver,
+static bool read_item(reader *r, const hf_pred *p, hf_key_id key, uint32_t ver,
                       hf_txn_id t, bool single)
 {
-    uint64_t begin = commit_of(g, ver), end = end_of(g, key, ver, t);
+    uint64_t begin = commit_of(p, ver), end = end_of(p, key, ver, t);
 
     r->any = true;
     if (begin > r->now) {
@@ -98,12 +100,12 @@ static bool read_all(hf_pred *p, hf_txn_id t, bool single, reader *r)
     for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
         uint32_t ver = hf_graph_source(g, o);
 
-        if (ver != HF_NONE && !read_item(r, g, h->op_key[o], ver, t, single))
+        if (ver != HF_NONE && !read_item(r, p, h->op_key[o], ver, t, single))
             return false;
         if (next == p->op_first[t + 1] || p->ops.at[next].op != o)
             continue;
-        if (p->ops.at[next].q.snapshot != HF_SNAPSHOT_TIME ||
-            !read_snapshot(r, p->ops.at[next].q.snapshot_time, single))
+        if (!p->ops.at[next].on_clock ||
+            !read_snapshot(r, p->ops.at[next].moment, single))
             return false;
         next++;
     }
@@ -122,7 +124,7 @@ static bool installs(const hf_graph *g, hf_txn_id t)
 static bool place(hf_pred *p, hf_txn_id t, bool single, uint64_t *session,
                   uint64_t *ret)
 {
-    const uint64_t *commit = p->g->h->cert.commit_ts;
+    const uint64_t *commit = p->commit;
     reader r;
 
     if (!read_all(p, t, single, &r))
@@ -159,7 +161,7 @@ uint32_t *hf_pred_order_by_time(hf_pred *p, uint32_t *ret_n)
     hf_sortable *all =
         hf_alloc_large(hf_array_size((size_t)h->n_txns + 1, sizeof(*all)));
     uint32_t *order = NULL, n = 0;
-    bool fine = hf_pred_is_regular(g);
+    bool fine = hf_pred_is_regular(p);
 
     for (hf_txn_id t = 0; fine && t < h->n_txns; t++) {
         uint64_t at;

@@ -101,54 +101,6 @@ static void look_for_duplicates(hf_replay *p)
     hf_free(first);
 }
 
-/* Does the list have an element twice?  `met`: per value, the last that asked.
- */
-static bool has_twice(const hf_history *h, hf_value_id list, hf_op_id *met,
-                      hf_op_id op)
-{
-    for (; list != HF_NONE; list = hf_list_parent(h, list)) {
-        hf_value_id e = hf_list_last(h, list);
-
-        if (met[e] == op)
-            return true;
-        met[e] = op;
-    }
-    return false;
-}
-
-/* An element stands in a list once.  Only lists of keys to which something
- * was appended twice are looked at: others differ from every state. */
-static void look_for_repeated(hf_replay *p)
-{
-    const hf_history *h = p->h;
-    uint8_t *twice, *written;
-    hf_op_id *met, first = 0;
-
-    while (first < h->n_ops && hf_op_kind_of(h, first) != HF_OP_APPEND)
-        first++;
-    if (first == h->n_ops)
-        return;
-    twice = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
-    written = HF_NEW_ZEROED(uint8_t, (size_t)h->n_values + 1);
-    met = HF_NEW_ARRAY(hf_op_id, (size_t)h->n_values + 1);
-    memset(met, 0xff, ((size_t)h->n_values + 1) * sizeof(*met));
-    for (hf_op_id o = 0; o < h->n_ops; o++)
-        if (hf_op_kind_of(h, o) == HF_OP_APPEND) {
-            twice[h->op_key[o]] |= written[h->op_value[o]];
-            written[h->op_value[o]] = 1;
-        }
-    for (hf_op_id o = 0; o < h->n_ops; o++)
-        if (hf_op_reads_item(hf_op_kind_of(h, o)) && twice[h->op_key[o]] &&
-            !(h->op_kind[o] & HF_OP_FAILED) && h->op_value[o] != HF_NONE &&
-            h->value_type[h->op_value[o]] == HF_LIST &&
-            h->txn_outcome[hf_op_txn(h, o)] == HF_COMMITTED &&
-            has_twice(h, h->op_value[o], met, o))
-            hf_replay_note(p, HF_DUPLICATE_WRITE, &o, 1);
-    hf_free(twice);
-    hf_free(written);
-    hf_free(met);
-}
-
 /* ---- results ------------------------------------------------------------- */
 
 static void set_unknown(hf_result *r, const char *reason)
@@ -195,16 +147,30 @@ static void set_serial(hf_replay *p, hf_result *r)
     hf_replay_sources(p, NULL, w);
 }
 
+/* What stands by itself is left. */
+static void drop_resting(hf_replay *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->found.n; i++) {
+        if (p->found.at[i].witness.rests == 0)
+            p->found.at[n++] = p->found.at[i];
+        else
+            p->count[p->found.at[i].anomaly] = 0;
+    }
+    p->found.n = n;
+    for (size_t i = 0; i < n; i++)
+        p->count[p->found.at[i].anomaly] +=
+            p->count[p->found.at[i].anomaly] == 0;
+}
+
 /* Findings that rest on an order which equal times, or a transaction that may
  * have happened, leave open prove nothing. */
-static bool is_shaken(const hf_replay *p, hf_result *r)
+static bool is_shaken(hf_replay *p, hf_result *r)
 {
     bool weak = p->level->shape != HF_SHAPE_SERIAL;
     char text[200];
 
-    for (size_t i = 0; i < p->found.n; i++)
-        if (p->found.at[i].witness.rests == 0)
-            return false;
     if (p->order.open != HF_NONE)
         (void)snprintf(text, sizeof(text),
                        "the outcome of T%" PRId64 " is not known, and %s does "
@@ -219,6 +185,9 @@ static bool is_shaken(const hf_replay *p, hf_result *r)
                        hf_txn_label(p->h, p->order.tied[1]),
                        hf_expected_name(p->order.by));
     else
+        return false;
+    drop_resting(p);
+    if (p->found.n > 0)
         return false;
     set_unknown(r, text);
     return true;
@@ -264,7 +233,6 @@ static bool judge_serially(hf_replay *p, bool serial)
 {
     p->first_only = !serial;
     look_for_duplicates(p);
-    look_for_repeated(p);
     if (!hf_replay_serial(p))
         return false;
     if (p->found.n > 0 || p->undecided[0])
@@ -318,7 +286,6 @@ static void judge(hf_replay *p, hf_result *r)
         forget_findings(p);
         p->first_only = false;
         look_for_duplicates(p);
-        look_for_repeated(p);
         if (order_is_kept(p))
             (void)hf_replay_weak(p, &w);
     }

@@ -22,7 +22,6 @@ typedef struct builder {
     const hf_history *h;
     uint32_t *n_writes;  /* per value: by anyone */
     uint32_t *n_removed; /* ... by those that are not kept */
-    uint8_t *repeats;    /* per value: a list that has an element twice */
     uint8_t *dropped;    /* per value: a list that is not looked at */
     /* of the transaction at hand, per key: */
     hf_txn_id *stamp;
@@ -88,15 +87,6 @@ static void look_at_writes(builder *b)
 /* ---- lists and what was there at first
  * ------------------------------------------------------------ */
 
-static bool has_element(const hf_history *h, hf_value_id list, uint32_t n,
-                        hf_value_id element)
-{
-    for (; list != HF_NONE && n > 0; list = hf_list_parent(h, list), n--)
-        if (hf_list_last(h, list) == element)
-            return true;
-    return false;
-}
-
 /* The list values of the history, shorter ones first, without the elements of
  * those that are not kept.  A list that could end in such a one, or has an
  * element that may be one, is dropped. */
@@ -122,7 +112,6 @@ static void add_lists(builder *b)
         if (initial != HF_NONE && h->value_type[initial] == HF_LIST)
             begun = hf_list_items(h, initial, NULL);
         above = up == HF_NONE ? hf_states_nil(s, k) : s->list_of[up];
-        b->repeats[v] = up != HF_NONE && b->repeats[up];
         /* bit 0: drop it and those that go on; bit 1: it alone */
         b->dropped[v] = up != HF_NONE ? b->dropped[up] & 1u : 0;
         s->list_of[v] = above;
@@ -131,9 +120,6 @@ static void add_lists(builder *b)
             continue;
         }
         s->list_of[v] = hf_states_make_child(s, k, above, e);
-        /* of one that was appended once a second is never there */
-        if (length[v] > begun + 1 && b->n_writes[e] > 1)
-            b->repeats[v] |= has_element(h, up, length[v] - 1 - begun, e);
     }
     hf_free(length);
 }
@@ -219,7 +205,6 @@ static void read_list(builder *b, hf_key_id k, hf_value_id v)
     if (b->h->value_type[v] == HF_LIST) {
         if (b->dropped[v])
             return;
-        b->broken |= b->repeats[v];
         list = b->s->list_of[v];
     } else if (b->h->value_type[v] != HF_NIL) {
         b->broken = true;
@@ -513,7 +498,6 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     s->list_of = HF_NEW_ARRAY(hf_holding, values);
     b.n_writes = HF_NEW_ZEROED(uint32_t, values);
     b.n_removed = HF_NEW_ZEROED(uint32_t, values);
-    b.repeats = HF_NEW_ZEROED(uint8_t, values);
     b.dropped = HF_NEW_ZEROED(uint8_t, values);
     b.stamp = HF_NEW_ARRAY(hf_txn_id, keys);
     memset(b.stamp, 0xff, keys * sizeof(*b.stamp));
@@ -528,7 +512,6 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     hf_states_add_orders(s);
     hf_free(b.n_writes);
     hf_free(b.n_removed);
-    hf_free(b.repeats);
     hf_free(b.dropped);
     hf_free(b.stamp);
     hf_free(b.demand_of);

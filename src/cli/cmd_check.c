@@ -409,6 +409,11 @@ static hf_status settle(const hf_check_settings *set, hf_job *job,
         st = hf_fail(err, HF_ERR_USAGE,
                      "option \"--mixed\" needs one level, for transactions "
                      "that name none");
+    if (st == HF_OK && set->order > 0 &&
+        (set->engine < 2 ||
+         strcmp(hf_engine_at(set->engine - 2)->name, "replay") != 0))
+        st = hf_fail(err, HF_ERR_USAGE,
+                     "option \"--order\" is for \"--engine replay\" only");
     job->options.assume = assumed(set->assume);
     job->options.mixed = set->mixed;
     if (set->dialect > 0)

@@ -203,9 +203,16 @@ static void forget(hf_predicting *g)
 {
     for (size_t i = 0; i < g->told.n; i++)
         release_told(&g->told.at[i]);
-    g->told.n = 0;
+    hf_vec_release(&g->told);
     hf_predict_result_free(g->result);
     g->result = NULL;
+}
+
+/* A limit that comes now leaves the prediction as it is. */
+static hf_status unless_stopped(hf_status st, hf_told_prediction *t)
+{
+    t->stopped = t->stopped || st == HF_ERR_LIMIT;
+    return st == HF_ERR_LIMIT ? HF_OK : st;
 }
 
 static hf_status tell(hf_predicting *g, const hf_prediction *p, hf_error *err)
@@ -218,9 +225,11 @@ static hf_status tell(hf_predicting *g, const hf_prediction *p, hf_error *err)
         st = hf_validate(g->app, g->options.target, p, &g->cli->budget, &t.v,
                          err);
         t.validated = st == HF_OK;
+        st = unless_stopped(st, &t);
     }
     if (st == HF_OK)
-        st = hf_fix_find(g->h, &t, &g->cli->budget, &t.fix, err);
+        st = unless_stopped(hf_fix_find(g->h, &t, &g->cli->budget, &t.fix, err),
+                            &t);
     if (st == HF_OK)
         hf_vec_push(&g->told, t);
     else
@@ -240,18 +249,33 @@ static hf_status predict(hf_predicting *g, hf_error *err)
     return st;
 }
 
+/* Did a limit come before one was confirmed? */
+static bool was_stopped(const hf_predicting *g)
+{
+    if (g->told.n == 0)
+        return true;
+    return hf_predicting_confirmed(g) == 0 && g->told.at[g->told.n - 1].stopped;
+}
+
 /* The first prediction was not confirmed: perhaps another one is.  Those
- * before it are not shown. */
+ * before it are not shown.  If a limit comes first, what there was stays. */
 static hf_status predict_again(hf_predicting *g, hf_error *err)
 {
-    uint32_t asked = g->options.most;
+    hf_predicting first = *g;
     size_t keep = 0;
     hf_status st;
 
-    forget(g);
+    g->result = NULL;
+    memset(&g->told, 0, sizeof g->told);
     g->options.most = AGAIN;
     st = predict(g, err);
-    g->options.most = asked;
+    if (st == HF_ERR_LIMIT || (st == HF_OK && was_stopped(g))) {
+        forget(g);
+        *g = first;
+        return HF_OK;
+    }
+    g->options.most = first.options.most;
+    forget(&first);
     if (st != HF_OK || hf_predicting_confirmed(g) == 0)
         return st;
     while (!g->told.at[keep].v.confirmed)
@@ -268,7 +292,7 @@ static bool wants_another(const hf_predicting *g)
 {
     return g->app && !g->set->no_validate && g->options.most == 1 &&
            g->options.encoding == HF_PREDICT_OWN && g->told.n == 1 &&
-           !g->told.at[0].v.confirmed;
+           !g->told.at[0].v.confirmed && !g->told.at[0].stopped;
 }
 
 static int exit_of(const hf_predicting *g)
@@ -358,7 +382,6 @@ static int run_one(hf_predicting *g, const hf_format *format)
                                   : hf_cli_fail(g->cli, st, &err, NULL);
     hf_cli_stop(g->cli);
     forget(g);
-    hf_vec_release(&g->told);
     hf_history_free(g->loaded);
     if (g->app)
         hf_control_report_release(&g->app->observed);
@@ -468,8 +491,12 @@ static const hf_option options[] = {
      .offset = offsetof(hf_predict_settings, level),
      .choices = choose_target,
      .summary = "the level it could have run at (default: causal)",
-     .detail = "causal and read-committed-axiomatic are the paper's; "
-               "docs/predict.md has the list and what each means.",
+     .detail = "read-committed-axiomatic and causal are the paper's; then "
+               "read-atomic, prefix, parallel-snapshot-isolation, "
+               "snapshot-isolation, and what databases give: "
+               "postgresql-read-committed, postgresql-repeatable-read, "
+               "mariadb-repeatable-read. docs/predict.md says what each "
+               "means.",
      .example = "--level snapshot-isolation"},
     {.name = "strategy",
      .argument = "NAME",

@@ -35,6 +35,10 @@ static void write_row(const hf_profile *p, hf_out *out)
     field(&j, "writers", p->one_writer ? "one" : "many");
     hf_json_key(&j, "first_updater_wins");
     hf_json_bool(&j, p->first_updater_wins);
+    hf_json_key(&j, "inserts_conflict");
+    hf_json_bool(&j, p->inserts_conflict);
+    hf_json_key(&j, "texts_by_bytes");
+    hf_json_bool(&j, p->texts_by_bytes);
     field(&j, "certifier", hf_watch_certifier_name(p->certifier));
     hf_json_key(&j, "slack_ns");
     hf_json_uint(&j, p->slack);

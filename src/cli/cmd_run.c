@@ -52,6 +52,9 @@ static int end(hf_running *r, const settings *set, hf_status st, hf_error *err)
         hf_running_json(r, set->output, out);
     else if (some && !set->quiet)
         hf_running_print(r, out);
+    if (st == HF_OK && hf_running_unchecked(r) && !hf_cli_interrupted())
+        hf_cli_note(r->cli, "the invariants could not be looked at: %s",
+                    hf_running_unchecked(r));
     if (st == HF_OK)
         return hf_running_watched(r);
     if (r->report.recorded)
@@ -59,6 +62,22 @@ static int end(hf_running *r, const settings *set, hf_status st, hf_error *err)
                          set->output);
     (void)hf_cli_fail(r->cli, st, err, NULL);
     return HF_EXIT_BAD;
+}
+
+static int list(hf_cli *cli, const settings *set)
+{
+    const char *other = set->output  ? "output"
+                        : set->json  ? "json"
+                        : set->force ? "force"
+                        : set->quiet ? "quiet"
+                                     : NULL;
+    hf_error err;
+
+    if (!other)
+        return hf_running_list(cli, &set->running);
+    (void)hf_fail(&err, HF_ERR_USAGE,
+                  "option \"--%s\" has no effect with \"--list\"", other);
+    return hf_cli_fail(cli, HF_ERR_USAGE, &err, NULL);
 }
 
 static int run(hf_cli *cli, const void *user, const hf_operands *operands)
@@ -76,7 +95,7 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
 
     (void)operands;
     if (set->running.list)
-        return hf_running_list(cli, &set->running);
+        return list(cli, set);
     st = check_output(set, &err);
     if (st == HF_OK)
         st = hf_running_open(&r, hint, sizeof hint, &err);

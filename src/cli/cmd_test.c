@@ -106,6 +106,8 @@ static hf_status check_history(hf_testing *t, const char *path, hf_error *err)
     if (st == HF_OK)
         st = hf_job_judge(job, t->level, &t->result, err);
     hf_cli_stop(job->cli);
+    if (st == HF_OK)
+        hf_testing_explain(t);
     hf_sql_cache_free(job->options.cache);
     job->options.cache = NULL;
     return st;
@@ -121,7 +123,14 @@ static const char *choose_expected(unsigned index)
 static bool invariants_count(const hf_testing *t)
 {
     return hf_level_implies(t->level, HF_SERIALIZABLE) &&
-           t->running.report.checked && hf_running_breaches(&t->running) > 0;
+           hf_running_breaches(&t->running) > 0;
+}
+
+/* Whether all of them hold is part of the answer there. */
+static bool invariants_unknown(const hf_testing *t)
+{
+    return hf_level_implies(t->level, HF_SERIALIZABLE) &&
+           hf_running_unchecked(&t->running) != NULL;
 }
 
 static int exit_of(const hf_testing *t)
@@ -132,6 +141,8 @@ static int exit_of(const hf_testing *t)
     if (verdict == HF_VALID &&
         (invariants_count(t) || t->watched == HF_EXIT_INVALID))
         verdict = HF_INVALID;
+    if (verdict == HF_VALID && invariants_unknown(t))
+        verdict = HF_UNKNOWN;
     if (t->set->expect == 0)
         return hf_exit_worse(hf_exit_of_verdict(verdict), t->watched);
     return verdict == (hf_verdict)(t->set->expect - 1) ? HF_EXIT_VALID
@@ -177,6 +188,14 @@ static void print_answer(const hf_testing *t)
     hf_job_print(&t->job, t->result);
     if (t->set->json)
         return;
+    if (t->result->verdict == HF_VALID && invariants_count(t))
+        hf_out_text(out, "\nbut an invariant does not hold, which one after "
+                         "the other the transactions would have kept\n");
+    else if (t->result->verdict == HF_VALID && invariants_unknown(t))
+        hf_out_format(out,
+                      "\nbut the invariants could not be looked at, so it is "
+                      "open whether they hold: %s\n",
+                      hf_running_unchecked(&t->running));
     if (t->set->expect)
         hf_out_format(out, "\nexpected %s\n",
                       choose_expected(t->set->expect - 1));
@@ -295,6 +314,7 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
     st = find_level(&t, hint, sizeof hint, &err);
     status = st == HF_OK ? test(&t) : hf_cli_fail(cli, st, &err, hint);
     hf_result_free(t.result);
+    hf_result_free(t.explained);
     hf_history_free(t.h);
     hf_running_close(&t.running);
     return status;
@@ -399,11 +419,13 @@ const hf_command hf_command_test = {
         "The invariants of the workload are looked at as well. At "
         "serializable and above one that does not hold makes the exit status "
         "1, whatever the verdict: one after the other the transactions would "
-        "have kept it.",
+        "have kept it. If they could not be looked at, because the database "
+        "did not let us read at the end, a valid history makes it 3 there.",
     .options = options,
     .examples = examples,
     .status = "0 valid, 1 invalid, 2 bad usage, or the database or the output "
-              "failed, 3 unknown; with --expect 0 as expected, 1 not",
+              "failed, 3 unknown, or the invariants could not be looked at; "
+              "with --expect 0 as expected, 1 not",
     .settings_size = sizeof(hf_test_settings),
     .run = run,
 };

@@ -149,6 +149,16 @@ static const hf_option options[] = {
      .summary = "print at most N violations (default: 10; with --json, all)",
      .detail = "All are counted.",
      .example = "--max 100"},
+    {.name = "initial",
+     .argument = "WHAT",
+     .type = HF_OPTION_CHOICE,
+     .offset = offsetof(settings, watching.initial),
+     .choices = hf_choose_initial,
+     .summary = "rows that nobody announced were absent, or are unknown",
+     .detail = "Without it they are unknown until a first value is announced, "
+               "and absent from then on. Of a row that is unknown the first "
+               "read shows what it was.",
+     .example = "--initial absent"},
     {.name = "listen",
      .argument = "SOCKET",
      .type = HF_OPTION_TEXT,

@@ -267,3 +267,48 @@ const char *hf_plural(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
 }
+
+/* ---- secrets ------------------------------------------------------------- */
+
+/* Between the first colon after "://" and the last @. */
+static size_t secret_of_user(const char *text, size_t *ret)
+{
+    const char *start = strstr(text, "://");
+    const char *at = start ? strrchr(start, '@') : NULL;
+    const char *colon = at && at >= start + 3
+                            ? memchr(start + 3, ':', (size_t)(at - start) - 3)
+                            : NULL;
+
+    if (!colon)
+        return 0;
+    *ret = (size_t)(colon - text) + 1;
+    return (size_t)(at - colon) - 1;
+}
+
+/* What follows "password=", in quotes or up to the next word. */
+static size_t secret_of_word(const char *text, size_t from, size_t *ret)
+{
+    static const char word[] = "password=";
+    const char *at = strstr(text + from, word);
+    size_t n;
+
+    if (!at)
+        return 0;
+    at += sizeof word - 1;
+    if (*at == '\'')
+        for (n = 1; at[n] && at[n] != '\''; n++)
+            n += at[n] == '\\' && at[n + 1];
+    else
+        n = strcspn(at, " \t\n&");
+    *ret = (size_t)(at - text);
+    return n;
+}
+
+size_t hf_find_secret(const char *text, size_t from, size_t *ret)
+{
+    size_t n = secret_of_user(text, ret);
+
+    if (n > 0 && *ret >= from)
+        return n;
+    return secret_of_word(text, from, ret);
+}

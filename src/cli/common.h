@@ -44,6 +44,13 @@ void hf_cli_note(hf_cli *cli, const char *format, ...)
 /* Writes standard output out, so that it comes before what follows. */
 void hf_cli_flush(hf_cli *cli);
 
+/* ---- secrets ------------------------------------------------------------- */
+
+/* The next password at or after `from` in a text that may be an address:
+ * "postgres://me:secret@host", "...?password=secret", or libpq's
+ * "password=secret".  Returns its length, 0: there is none. */
+size_t hf_find_secret(const char *text, size_t from, size_t *ret);
+
 /* ---- limits ------------------------------------------------------------- */
 
 /* Starts the budget of one piece of work, within the seconds and bytes of

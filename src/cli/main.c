@@ -107,16 +107,15 @@ static char **hide_secrets(int argc, char **argv)
     char **copy = HF_NEW_ARRAY(char *, (size_t)argc + 1);
 
     for (int i = 0; i < argc; i++) {
-        char *start = strstr(argv[i], "://");
-        char *at = start ? strrchr(start, '@') : NULL;
+        size_t at, n = hf_find_secret(argv[i], 0, &at);
 
         copy[i] = argv[i];
-        start = at ? memchr(start + 3, ':', (size_t)(at - start) - 3) : NULL;
-        if (!start)
+        if (n == 0)
             continue;
         copy[i] = hf_alloc(strlen(argv[i]) + 1);
         memcpy(copy[i], argv[i], strlen(argv[i]) + 1);
-        memset(start + 1, '*', (size_t)(at - start) - 1);
+        for (; n > 0; n = hf_find_secret(argv[i], at + n, &at))
+            memset(argv[i] + at, '*', n);
     }
     copy[argc] = NULL;
     return copy;

@@ -1,13 +1,21 @@
 /* predict_fix.c: what would have prevented a predicted execution.
  *
- * Levels: the predicted execution is judged at each of a list; the weakest
- * that forbid it are the fix.  Locks: every edge of the cycle from a reader to
- * a writer that came too late for it goes away if the read locks the row
- * (SELECT ... FOR UPDATE), because then the one has to wait for the other and
- * sees what it wrote.  A row that is not there cannot be locked; then both
- * have to write a row that is (a materialised conflict), or the level does.
+ * Levels: what happened when it was carried out is judged at each of a list;
+ * the weakest that forbid it are the fix.  If it was not carried out, or not
+ * confirmed, the predicted execution is judged, with what transactions that are
+ * cut short were observed to write later: a level that aborts them for it does
+ * help.
+ *
+ * Locks: every edge of the cycle from a reader to a writer that came too late
+ * for it goes away if the read locks the row (SELECT ... FOR UPDATE), because
+ * then the one has to wait for the other and sees what it wrote.  What an
+ * UPDATE reads is locked as it is, by every database that has row locks.  A row
+ * that is not there cannot be locked; then both have to write a row that is (a
+ * materialised conflict), or the level does.
  */
 #include "cli/predicting.h"
+
+#include <strings.h>
 
 #include "base/error.h"
 #include "history/extra.h"
@@ -20,6 +28,8 @@ static const hf_level levels[] = {
     HF_PREFIX,
     HF_PARALLEL_SNAPSHOT_ISOLATION,
     HF_SNAPSHOT_ISOLATION,
+    HF_STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,
+    HF_STRONG_SESSION_SNAPSHOT_ISOLATION,
     HF_SERIALIZABLE,
     HF_STRONG_SESSION_SERIALIZABLE,
 };
@@ -143,6 +153,26 @@ static bool left_no_row(const hf_history *h, hf_txn_id source, hf_key_id key)
     return gone;
 }
 
+static hf_fix_statement statement_of(const hf_history *h, hf_op_id op)
+{
+    hf_op_kind kind = hf_op_kind_of(h, op);
+    hf_op_id sql = hf_statement_before(h, op);
+    bool locks = (hf_op_flags_of(h, op) & HF_OP_WITH_ITEMS) != 0;
+    hf_str text;
+
+    if (hf_op_installs(kind) || kind == HF_OP_PREDICATE_UPDATE ||
+        kind == HF_OP_PREDICATE_DELETE)
+        return HF_FIX_CHANGING;
+    if (sql == HF_NONE)
+        return locks ? HF_FIX_LOCKING : HF_FIX_SELECT;
+    text = hf_statement_text(h, sql);
+    if (text.len >= 6 && (strncasecmp(text.ptr, "update", 6) == 0 ||
+                          strncasecmp(text.ptr, "delete", 6) == 0 ||
+                          strncasecmp(text.ptr, "insert", 6) == 0))
+        return HF_FIX_CHANGING;
+    return locks ? HF_FIX_LOCKING : HF_FIX_SELECT;
+}
+
 static void add_lock(const hf_history *h, const hf_predicted_read *r,
                      hf_fix *ret)
 {
@@ -154,7 +184,8 @@ static void add_lock(const hf_history *h, const hf_predicted_read *r,
                               .op = r->op,
                               .key = r->key,
                               .absent = left_no_row(h, r->source, r->key),
-                              .rewrites = writes(h, r->txn, r->key)});
+                              .rewrites = writes(h, r->txn, r->key),
+                              .statement = statement_of(h, r->op)});
 }
 
 static bool is_on_cycle(const hf_prediction *p, hf_key_id key)
@@ -187,7 +218,16 @@ static void find_locks(const hf_history *h, const hf_prediction *p, hf_fix *ret)
 hf_status hf_fix_find(const hf_history *observed, const hf_told_prediction *t,
                       hf_budget *budget, hf_fix *ret, hf_error *err)
 {
+    hf_history *whole = NULL;
+    hf_status st;
+
     *ret = (hf_fix){0};
     find_locks(observed, t->p, ret);
-    return find_levels(t->predicted, budget, ret, err);
+    if (t->validated && t->v.confirmed)
+        return find_levels(t->v.run.history, budget, ret, err);
+    st = hf_prediction_whole(observed, t->p, &whole, err);
+    if (st == HF_OK)
+        st = find_levels(whole, budget, ret, err);
+    hf_history_free(whole);
+    return st;
 }

@@ -196,6 +196,8 @@ static void put_validation(const hf_predicting *g, const hf_told_prediction *t,
     hf_json_text(j, hf_level_get(t->v.legal->level)->name);
     hf_json_key(j, "verdict");
     hf_json_text(j, hf_verdict_name(t->v.legal->verdict));
+    hf_json_key(j, "keeps");
+    hf_json_text(j, hf_verdict_name(t->v.keeps));
     hf_json_key(j, "serializable");
     hf_json_text(j, hf_verdict_name(t->v.serial->verdict));
     put_divergences(g, &t->v, j);
@@ -235,6 +237,10 @@ static void put_fix(const hf_predicting *g, const hf_fix *f, hf_json *j)
         hf_json_bool(j, l->absent);
         hf_json_key(j, "rewrites");
         hf_json_bool(j, l->rewrites);
+        hf_json_key(j, "statement");
+        hf_json_text(j, l->statement == HF_FIX_SELECT    ? "select"
+                        : l->statement == HF_FIX_LOCKING ? "locking"
+                                                         : "changing");
         put_sql(g, l->op, j);
         hf_json_end(j);
     }
@@ -272,6 +278,8 @@ static void put_prediction(const hf_predicting *g, uint32_t i, hf_out *out)
     hf_json_uint(&j, i + 1);
     hf_json_key(&j, "sure");
     hf_json_bool(&j, t->p->is_sure);
+    hf_json_key(&j, "finishes");
+    hf_json_bool(&j, t->p->finishes);
     put_transactions(g, t->p, &j);
     put_boundaries(g, t->p, &j);
     put_changed(g, t->p, &j);

@@ -293,6 +293,9 @@ static void put_validation(const teller *x)
                   hf_plural(v->run.committed, "transaction", "transactions"));
     put_divergences(x);
     put_verdict(x, v->legal);
+    if (!x->g->target->is_exact)
+        hf_out_format(x->out, "    %s at %s\n", hf_verdict_name(v->keeps),
+                      x->g->target->name);
     put_verdict(x, v->serial);
     put_breaches(x);
 }
@@ -353,10 +356,16 @@ static void put_lock(const teller *x, const hf_fix_lock *l)
         return;
     }
     hf_txn_print(x->h, l->txn, x->out);
-    hf_out_text(x->out, " locks ");
+    hf_out_text(x->out, l->statement == HF_FIX_SELECT ? " locks " : " reads ");
     hf_key_print(x->h, l->key, x->out);
-    hf_out_text(x->out, " when it reads it (FOR UPDATE)");
-    if (l->rewrites)
+    if (l->statement == HF_FIX_CHANGING)
+        hf_out_text(x->out, " where row locks are kept: they are taken by the "
+                            "statement as it is");
+    else if (l->statement == HF_FIX_LOCKING)
+        hf_out_text(x->out, " where row locks are kept: it asks for one");
+    else
+        hf_out_text(x->out, " when it reads it (FOR UPDATE)");
+    if (l->statement == HF_FIX_SELECT && l->rewrites)
         hf_out_text(x->out, ", or computes the new value in the UPDATE");
     if (sql != HF_NONE) {
         hf_str text = hf_statement_text(x->h, sql);
@@ -398,14 +407,22 @@ static void put_prediction(teller *x, uint32_t number)
         hf_out_text(x->out, x->t->v.confirmed ? "confirmed" : "not confirmed");
         put_color(x, "0");
         hf_out_text(x->out, ", ");
+    } else if (x->t->stopped && x->g->app && !x->g->set->no_validate) {
+        hf_out_text(x->out, "not carried out, a limit was reached, ");
     }
     hf_out_format(x->out, "%u %s, %s\n", p->n_changed,
                   hf_plural(p->n_changed, "read changes", "reads change"),
-                  p->is_sure          ? "only an abort can make it diverge"
+                  p->is_unseen   ? "but no result that the application gets"
+                  : p->is_strict ? "only an abort can make it diverge"
                   : p->n_changed == 1 ? "what follows it is taken to be as "
                                         "observed"
                                       : "what follows them is taken to be as "
                                         "observed");
+    if (!p->finishes && x->g->options.encoding == HF_PREDICT_OWN)
+        hf_out_format(x->out,
+                      "if what is behind a boundary is written as observed, %s "
+                      "does not allow it\n",
+                      x->g->target->name);
     put_columns(x);
     put_cycle(x);
     put_validation(x);

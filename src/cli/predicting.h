@@ -19,6 +19,13 @@ typedef struct hf_predict_settings {
     hf_limits limits;
 } hf_predict_settings;
 
+/* What kind of statement a read is part of. */
+typedef enum hf_fix_statement {
+    HF_FIX_SELECT,  /* or not known */
+    HF_FIX_LOCKING, /* SELECT ... FOR UPDATE, FOR SHARE */
+    HF_FIX_CHANGING /* UPDATE, DELETE, INSERT and the like */
+} hf_fix_statement;
+
 /* A read whose row could have been locked. */
 typedef struct hf_fix_lock {
     hf_txn_id txn; /* of the observed history, like op and key */
@@ -26,9 +33,10 @@ typedef struct hf_fix_lock {
     hf_key_id key;
     bool absent;   /* there was no row to lock */
     bool rewrites; /* the transaction writes the row as well */
+    hf_fix_statement statement;
 } hf_fix_lock;
 
-#define HF_FIX_LEVELS 8u
+#define HF_FIX_LEVELS 10u
 typedef struct hf_fix {
     hf_level prevents[HF_FIX_LEVELS]; /* the weakest that forbid it */
     unsigned n_prevents;
@@ -41,6 +49,7 @@ typedef struct hf_told_prediction {
     const hf_prediction *p;
     hf_history *predicted; /* owned */
     bool validated;
+    bool stopped; /* a limit came before it was carried out and judged */
     hf_validated v;
     hf_fix fix;
 } hf_told_prediction;

@@ -2,9 +2,11 @@
 #include "cli/running.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "cli/limits.h"
 #include "history/history.h"
 #include "store/bugs.h"
@@ -43,6 +45,25 @@ const char *hf_choose_bug(unsigned index)
     return index + 1 < HF_BUG_COUNT
                ? hf_store_bug_get((hf_store_bug)(index + 1))->name
                : NULL;
+}
+
+/* Each name once, whoever has it. */
+const char *hf_choose_variant(unsigned index)
+{
+    const hf_db_driver *d;
+    const char *seen[32];
+    unsigned n = 0;
+
+    for (unsigned i = 0; (d = hf_db_driver_at(i)) != NULL; i++)
+        for (unsigned k = 0; d->variants && d->variants[k] && n < 32; k++) {
+            unsigned same = 0;
+
+            while (same < n && strcmp(seen[same], d->variants[k]) != 0)
+                same++;
+            if (same == n)
+                seen[n++] = d->variants[k];
+        }
+    return index < n ? seen[index] : NULL;
 }
 
 static void suggest(const char *name, hf_choices choices, const char *other,
@@ -159,14 +180,42 @@ static bool is_store(const hf_db_driver *d)
 static hf_status unknown_database(const char *name, char *hint, size_t size,
                                   hf_error *err)
 {
-    size_t n = strcspn(name, ":"); /* an address may have a password */
+    size_t n = strcspn(name, ":="); /* an address may have a password */
     char start[32], quoted[40];
 
     (void)snprintf(start, sizeof start, "%.*s", (int)(n < 30 ? n : 30), name);
+    if (name[n] == '=') {
+        (void)snprintf(hint, size,
+                       "an address is written as postgres://user:password@"
+                       "host:port/database");
+        return hf_fail(err, HF_ERR_USAGE,
+                       "\"--db\" takes no words such as \"%s=\"",
+                       hf_quote(quoted, sizeof quoted, start, strlen(start)));
+    }
     suggest(start, hf_choose_database,
             "\"holdfast run --list\" lists the databases", hint, size);
     return hf_fail(err, HF_ERR_USAGE, "unknown database \"%s\"",
                    hf_quote(quoted, sizeof quoted, start, strlen(start)));
+}
+
+static void note(void *user, const char *text);
+
+/* Where private servers and files go: TMPDIR, NULL for the system's own. */
+static const char *temporary_directory(hf_running *r)
+{
+    const char *name = getenv("TMPDIR");
+    const char *why;
+    char text[300];
+
+    if (!name || name[0] == '\0')
+        return NULL;
+    why = hf_db_directory_unfit(name);
+    if (!why)
+        return name;
+    (void)snprintf(text, sizeof text, "TMPDIR \"%.120s\" %s: /tmp is used",
+                   name, why);
+    note(r, text);
+    return NULL;
 }
 
 static hf_status open_database(hf_running *r, char *hint, size_t size,
@@ -181,7 +230,7 @@ static hf_status open_database(hf_running *r, char *hint, size_t size,
                        .call_seconds = set->deadline,
                        .seed = r->seed,
                        .variant = set->variant};
-    hf_status st = HF_OK;
+    hf_status st;
 
     if (!d)
         return unknown_database(name, hint, size, err);
@@ -189,13 +238,12 @@ static hf_status open_database(hf_running *r, char *hint, size_t size,
         return hf_fail(err, HF_ERR_USAGE,
                        "workload \"%s\" needs SQL, which %s does not have",
                        r->workload->name, d->name);
-    if (is_store(d))
+    st = hf_running_check_options(set, d, err);
+    if (st == HF_OK && is_store(d))
         st = settle_store(r, &o, hint, size, err);
-    else if (set->inject)
-        st =
-            hf_fail(err, HF_ERR_USAGE,
-                    "option \"--inject\" is of the store; this is %s", d->name);
     r->driver = d;
+    if (st == HF_OK && d->heeds & HF_DB_HEEDS_KEEP && !strchr(name, ':'))
+        o.directory = temporary_directory(r);
     if (st == HF_OK)
         st = hf_db_open(name, &o, &r->db, err);
     return st;
@@ -386,6 +434,7 @@ static hf_status start_watching(hf_running *r, hf_error *err)
     hf_watching *w = &r->watching;
     char name[16];
 
+    w->is_ours = true; /* the tables are ours, and what is loaded is said */
     hf_watching_open(w, false, true, 0);
     hf_watcher_begin(w->watcher, HF_SESSIONS_LIVE);
     for (unsigned i = 0; i < clients_of(r->set); i++) {
@@ -504,16 +553,23 @@ static void print_scans(const hf_run_report *report, hf_out *out)
                       hf_grouped(report->scans, n, sizeof n));
 }
 
+const char *hf_running_unchecked(const hf_running *r)
+{
+    if (!r->workload->check || r->report.checked)
+        return NULL;
+    return r->report.unchecked[0] ? r->report.unchecked
+                                  : "the run did not end as asked";
+}
+
 static void print_breaches(const hf_running *r, hf_out *out)
 {
     const hf_breach *b;
     uint64_t all = hf_play_breaches(r->play);
     unsigned i;
 
-    if (r->workload->check && !r->report.checked)
+    if (hf_running_unchecked(r))
         hf_out_format(out, "invariants: not looked at: %s\n",
-                      r->report.unchecked[0] ? r->report.unchecked
-                                             : "the run did not end as asked");
+                      hf_running_unchecked(r));
     else if (r->workload->check && all == 0)
         hf_out_text(out, "invariants: all hold\n");
     for (i = 0; i < 5 && (b = hf_play_breach_at(r->play, i)) != NULL; i++)
@@ -608,17 +664,20 @@ static void put_seconds(hf_out *out, const char *name, double seconds)
 /* "postgres://user:secret@host" without the secret. */
 static void put_address(hf_out *out, const char *address)
 {
-    const char *at = strrchr(address, '@'), *colon = NULL, *start;
+    static const char hidden[] = "PASSWORD";
+    char *shown = hf_alloc(sizeof hidden * (strlen(address) + 1));
+    size_t from = 0, to = 0, at, n;
 
-    start = strstr(address, "://");
-    if (at && start)
-        colon = memchr(start + 3, ':', (size_t)(at - start - 3));
-    if (!colon) {
-        put_option(out, "db", address);
-        return;
+    while ((n = hf_find_secret(address, from, &at)) > 0) {
+        memcpy(shown + to, address + from, at - from);
+        to += at - from;
+        memcpy(shown + to, hidden, sizeof hidden - 1);
+        to += sizeof hidden - 1;
+        from = at + n;
     }
-    hf_out_format(out, " --db '%.*s:PASSWORD%s'", (int)(colon - address),
-                  address, at);
+    memcpy(shown + to, address + from, strlen(address + from) + 1);
+    put_option(out, "db", shown);
+    hf_free(shown);
 }
 
 void hf_running_words(const hf_running *r, hf_out *out)

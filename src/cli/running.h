@@ -64,6 +64,9 @@ int hf_running_watched(hf_running *r);
 
 /* How often invariants did not hold. */
 uint64_t hf_running_breaches(const hf_running *r);
+/* Why the workload's invariants were not looked at; NULL: they were, or it has
+ * none. */
+const char *hf_running_unchecked(const hf_running *r);
 /* Those that were kept; false: no more. */
 bool hf_running_breach(const hf_running *r, unsigned i, const char **ret_name,
                        const char **ret_text);
@@ -77,6 +80,13 @@ void hf_running_json(const hf_running *r, const char *history, hf_out *out);
 /* The options of the run as words of a command line, the seed included. */
 void hf_running_words(const hf_running *r, hf_out *out);
 
+/* running_options.c: options that would have no effect are refused. */
+HF_MUST_USE hf_status hf_running_check_options(const hf_running_settings *set,
+                                               const hf_db_driver *d,
+                                               hf_error *err);
+HF_MUST_USE hf_status hf_running_check_list(const hf_running_settings *set,
+                                            hf_error *err);
+
 /* --list: databases and workloads, or one workload. */
 int hf_running_list(hf_cli *cli, const hf_running_settings *set);
 
@@ -84,6 +94,7 @@ const char *hf_choose_database(unsigned index);
 const char *hf_choose_running_workload(unsigned index);
 const char *hf_choose_isolation(unsigned index);
 const char *hf_choose_bug(unsigned index);
+const char *hf_choose_variant(unsigned index);
 
 #define HF_RUNNING_NUMBER(NAME, LETTER, FIELD, MIN, MAX, SUMMARY, EXAMPLE)     \
     {                                                                          \
@@ -189,11 +200,17 @@ const char *hf_choose_bug(unsigned index);
          .offset = offsetof(hf_running_settings, deadline),                    \
          .summary = "a call that takes longer is lost (default: 10s)",         \
          .example = "--deadline 2s"},                                          \
-        HF_RUNNING_TEXT("variant", 0, "NAME", variant, NULL,                   \
-                        "a variant of the database",                           \
-                        "sqlite: wal, rollback, shared-cache; rocksdb: "       \
-                        "pessimistic, optimistic.",                            \
-                        "--variant rollback"),                                 \
+        HF_RUNNING_TEXT(                                                       \
+            "variant", 0, "NAME", variant, hf_choose_variant,                  \
+            "a variant of the database",                                       \
+            "sqlite: wal, rollback, shared-cache, wal-deferred, "              \
+            "rollback-deferred; sqlite-processes: the same but for "           \
+            "shared-cache; rocksdb: pessimistic, optimistic; store: yielding " \
+            "(a client may be interrupted after each statement), eager; "      \
+            "mariadb and galera: snapshot (innodb_snapshot_isolation); "       \
+            "private postgres and postgres-standby: the directory of its "     \
+            "programs, such as /usr/lib/postgresql/15/bin.",                   \
+            "--variant rollback"),                                             \
         HF_RUNNING_TEXT("schema", 0, "NAME", schema, NULL,                     \
                         "the schema that is used (default: holdfast)", NULL,   \
                         "--schema scratch"),                                   \

@@ -80,19 +80,28 @@ void hf_running_json(const hf_running *r, const char *history, hf_out *out)
 
 /* ---- lists --------------------------------------------------------------- */
 
+static void list_database(const hf_db_driver *d, hf_out *out)
+{
+    hf_entry_print(d->name, "", d->summary, out);
+    for (unsigned k = 0; k < d->n_promises; k++)
+        hf_out_format(out, "      %s: %s\n",
+                      hf_db_level_name(d->promises[k].level),
+                      hf_level_get(d->promises[k].promised)->name);
+    for (unsigned k = 0; d->variants && d->variants[k]; k++)
+        hf_out_format(out, "%s%s", k ? ", " : "      --variant ",
+                      d->variants[k]);
+    if (d->variants)
+        hf_out_char(out, '\n');
+}
+
 static void list_databases(hf_out *out)
 {
     const hf_db_driver *d;
 
     hf_out_text(out, "databases (--db), and what they promise at which "
                      "--isolation:\n\n");
-    for (unsigned i = 0; (d = hf_db_driver_at(i)) != NULL; i++) {
-        hf_entry_print(d->name, "", d->summary, out);
-        for (unsigned k = 0; k < d->n_promises; k++)
-            hf_out_format(out, "      %s: %s\n",
-                          hf_db_level_name(d->promises[k].level),
-                          hf_level_get(d->promises[k].promised)->name);
-    }
+    for (unsigned i = 0; (d = hf_db_driver_at(i)) != NULL; i++)
+        list_database(d, out);
 }
 
 static void list_workloads(hf_out *out)
@@ -134,23 +143,43 @@ static void list_one(const hf_workload *w, hf_out *out)
     }
 }
 
+static int list_named(hf_cli *cli, const hf_running_settings *set,
+                      hf_error *err)
+{
+    const hf_db_driver *d =
+        set->db ? hf_db_driver_find(hf_str_of(set->db)) : NULL;
+    const hf_workload *w =
+        set->workload ? hf_workload_named(hf_str_of(set->workload)) : NULL;
+
+    if (set->db && !d) {
+        (void)hf_fail(err, HF_ERR_USAGE, "unknown database \"%.*s\"",
+                      (int)strcspn(set->db, ":="), set->db);
+        return hf_cli_fail(cli, HF_ERR_USAGE, err,
+                           "\"holdfast run --list\" lists the databases");
+    }
+    if (set->workload && !w) {
+        (void)hf_fail(err, HF_ERR_USAGE, "unknown workload \"%.60s\"",
+                      set->workload);
+        return hf_cli_fail(cli, HF_ERR_USAGE, err,
+                           "\"holdfast run --list\" lists the workloads");
+    }
+    if (d)
+        list_database(d, &cli->out);
+    if (w)
+        list_one(w, &cli->out);
+    return HF_EXIT_VALID;
+}
+
 int hf_running_list(hf_cli *cli, const hf_running_settings *set)
 {
-    const hf_workload *w;
     hf_error err;
+    hf_status st = hf_running_check_list(set, &err);
 
-    if (!set->workload) {
-        list_databases(&cli->out);
-        list_workloads(&cli->out);
-        return HF_EXIT_VALID;
-    }
-    w = hf_workload_named(hf_str_of(set->workload));
-    if (w) {
-        list_one(w, &cli->out);
-        return HF_EXIT_VALID;
-    }
-    (void)hf_fail(&err, HF_ERR_USAGE, "unknown workload \"%.60s\"",
-                  set->workload);
-    return hf_cli_fail(cli, HF_ERR_USAGE, &err,
-                       "\"holdfast run --list\" lists the workloads");
+    if (st != HF_OK)
+        return hf_cli_fail(cli, st, &err, NULL);
+    if (set->workload || set->db)
+        return list_named(cli, set, &err);
+    list_databases(&cli->out);
+    list_workloads(&cli->out);
+    return HF_EXIT_VALID;
 }

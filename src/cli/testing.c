@@ -105,6 +105,21 @@ static void put_repeat(const hf_testing *t, hf_out *out)
     if (t->result && t->result->verdict != HF_UNKNOWN)
         hf_out_text(out, "Its proof, checked by other code:\n\n"
                          "  holdfast verify history.hf witness.json\n\n");
+    if (t->explained) {
+        unsigned keeps = t->running.driver->keeps;
+
+        hf_out_format(out,
+                      "The names of what it found rest on assumptions about "
+                      "the versions of a row,\nwhich the proof does not "
+                      "need:\n\n"
+                      "  holdfast check --level %s --assume ",
+                      level);
+        for (unsigned bit = 1; bit <= keeps; bit <<= 1)
+            if (keeps & bit)
+                hf_out_format(out, "%s%s", keeps & (bit - 1) ? "," : "",
+                              hf_rest_name(bit));
+        hf_out_text(out, " history.hf\n\n");
+    }
     hf_out_text(out, "Another run of the same kind. The seed decides what is "
                      "drawn; how the\nclients interleave is up to the "
                      "machine, so it takes its own course:\n\n"

@@ -32,6 +32,7 @@ typedef struct hf_testing {
     hf_job job;
     hf_history *h;
     hf_result *result;
+    hf_result *explained; /* owns some of its findings; may be NULL */
 } hf_testing;
 
 /* The path of a file in the directory; buffer has HF_TESTING_PATH bytes. */
@@ -40,6 +41,8 @@ const char *hf_testing_path(const hf_testing *t, const char *name,
 /* All files but the history, as far as there is something to say. */
 HF_MUST_USE hf_status hf_testing_write(const hf_testing *t, hf_error *err);
 HF_MUST_USE hf_status hf_testing_write_log(const hf_testing *t, hf_error *err);
+/* explaining.c: names for a verdict that has none. */
+void hf_testing_explain(hf_testing *t);
 /* One line: what the database promises. */
 void hf_testing_promise(const hf_testing *t, hf_out *out);
 

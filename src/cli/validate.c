@@ -93,9 +93,9 @@ void hf_validated_release(hf_validated *v)
     *v = (hf_validated){0};
 }
 
-hf_status hf_validate(const hf_application *a, hf_predict_target target,
-                      const hf_prediction *p, hf_budget *budget,
-                      hf_validated *ret, hf_error *err)
+static hf_status carry_out(const hf_application *a, hf_predict_target target,
+                           const hf_prediction *p, bool aloof,
+                           hf_budget *budget, hf_validated *ret, hf_error *err)
 {
     hf_control_options o = a->options;
     hf_status st;
@@ -105,6 +105,8 @@ hf_status hf_validate(const hf_application *a, hf_predict_target target,
     o.plan = &ret->plan;
     o.tape = a->observed.tape;
     o.rule = rules[target];
+    o.aloof = aloof;
+    o.sql = true; /* where a statement begins matters */
     st = hf_control_run(&o, &ret->run, err);
     if (st == HF_OK)
         st = hf_judged(ret->run.history, hf_predict_target_get(target)->level,
@@ -112,11 +114,48 @@ hf_status hf_validate(const hf_application *a, hf_predict_target target,
     if (st == HF_OK)
         st = hf_judged(ret->run.history, HF_STRONG_SESSION_SERIALIZABLE, budget,
                        &ret->serial, err);
+    ret->keeps = HF_VALID;
+    if (st == HF_OK && !hf_predict_target_get(target)->is_exact)
+        st = hf_predict_keeps(ret->run.history, target, budget, &ret->keeps,
+                              err);
     if (st != HF_OK) {
         hf_validated_release(ret);
         return st;
     }
-    ret->confirmed =
-        ret->legal->verdict == HF_VALID && ret->serial->verdict == HF_INVALID;
+    ret->confirmed = ret->legal->verdict == HF_VALID &&
+                     ret->keeps == HF_VALID &&
+                     ret->serial->verdict == HF_INVALID;
     return HF_OK;
+}
+
+static bool is_cut(const hf_prediction *p)
+{
+    for (uint32_t s = 0; s < p->n_sessions; s++)
+        if (p->sessions[s].cut)
+            return true;
+    return false;
+}
+
+/* What is read behind a boundary is no part of the prediction, and a database
+ * may serve it this way or that: from whom it was observed, or with nobody new
+ * to see. */
+hf_status hf_validate(const hf_application *a, hf_predict_target target,
+                      const hf_prediction *p, hf_budget *budget,
+                      hf_validated *ret, hf_error *err)
+{
+    hf_status st = carry_out(a, target, p, false, budget, ret, err);
+    hf_validated other;
+
+    if (st != HF_OK || ret->confirmed || !is_cut(p))
+        return st;
+    st = carry_out(a, target, p, true, budget, &other, err);
+    if (st == HF_OK && other.confirmed) {
+        hf_validated_release(ret);
+        *ret = other;
+    } else if (st == HF_OK) {
+        hf_validated_release(&other);
+    } else {
+        hf_validated_release(ret);
+    }
+    return st;
 }

@@ -4,6 +4,8 @@
  * run again under control (run/control.h), and what really happened is judged
  * by the engines of check, whose witnesses verify re-checks.  Only if it is
  * legal at the target level and not serializable is the prediction confirmed.
+ * Where check has only a weaker level than the target (a database's own), the
+ * rules that predictions are made by judge it as well.
  */
 #ifndef HF_CLI_VALIDATE_H
 #define HF_CLI_VALIDATE_H
@@ -15,6 +17,7 @@ typedef struct hf_validated {
     hf_control_report run;
     hf_plan plan;
     hf_result *legal;  /* at the target's level; owned */
+    hf_verdict keeps;  /* the target itself, where that level is a weaker one */
     hf_result *serial; /* at strong-session-serializable; owned */
     bool confirmed;
 } hf_validated;

@@ -65,6 +65,7 @@ static const hf_profile by_definition[] = {
      .read = HF_WATCH_READ_TRANSACTION,
      .snapshot = HF_WATCH_BY_FIRST,
      .first_updater_wins = true,
+     .inserts_conflict = true,
      .where = "the definition of the level",
      .note = ""},
 };

@@ -215,11 +215,65 @@ static void read_pieces(hf_watch_source *s)
         hf_cli_place("could not read history", s->path, &s->err);
 }
 
+/* Text that comes in is read line by line, and may say all that a socket may.
+ */
+static void read_lines(hf_watch_source *s)
+{
+    hf_lines lines;
+    bool wanted = true;
+
+    s->hub.watcher = s->watching->watcher;
+    s->hub.is_file = true;
+    hf_lines_init(&lines, &s->hub);
+    while (wanted && s->status == HF_OK && !hf_pieces_ended(s->pieces) &&
+           !atomic_load(&s->stop)) {
+        hf_str bytes = {0};
+
+        s->status = hf_pieces_next_bytes(s->pieces, &bytes, &s->err);
+        if (bytes.len > 0)
+            wanted = hf_lines_feed(&lines, bytes.ptr, bytes.len);
+        else if (s->status == HF_OK && hf_pieces_ended(s->pieces))
+            wanted = hf_lines_feed(&lines, "\n", 1);
+        else if (s->status == HF_OK)
+            idle();
+        if (s->hub.bad_lines > 0 && s->status == HF_OK) {
+            s->status = HF_ERR_INPUT;
+            s->err = s->hub.first_bad;
+            s->hub.bad_lines = 0;
+        }
+    }
+    hf_lines_release(&lines);
+    if (s->status != HF_OK)
+        hf_cli_place("could not read history", s->path, &s->err);
+}
+
+/* What comes in is text; waits until there is something to tell it by. */
+static bool is_text(hf_watch_source *s)
+{
+    hf_pieces_kind kind = HF_PIECES_EMPTY;
+    struct stat st;
+
+    if (!s->follow)
+        return false;
+    while (s->status == HF_OK && kind == HF_PIECES_EMPTY &&
+           !atomic_load(&s->stop)) {
+        s->status = hf_pieces_look(s->pieces, &kind, &s->err);
+        if (s->status != HF_OK || kind != HF_PIECES_EMPTY)
+            break;
+        if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
+            break; /* a pipe has ended */
+        idle();
+    }
+    return s->status == HF_OK && kind == HF_PIECES_LINES;
+}
+
 static void *read_all(void *source)
 {
     hf_watch_source *s = source;
 
-    if (s->whole)
+    if (!s->whole && is_text(s))
+        read_lines(s);
+    else if (s->whole)
         (void)hf_watcher_piece(s->watching->watcher, s->whole);
     else
         read_pieces(s);

@@ -29,6 +29,13 @@ const char *hf_choose_profile(unsigned index)
     return name;
 }
 
+const char *hf_choose_initial(unsigned index)
+{
+    static const char *const names[] = {"absent", "unknown"};
+
+    return index < 2 ? names[index] : NULL;
+}
+
 static hf_status read_text(const char *path, hf_out *ret, hf_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -266,6 +273,9 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
                   .clock_error = nanoseconds(w->set->clock_error)},
         .pipeline = {.stall_ns = live ? nanoseconds(stall) : 0,
                      .directory = getenv("TMPDIR")},
+        .starts_empty = w->is_ours || w->set->initial == 1,
+        .is_unknown = w->set->initial == 2,
+        .one_level = w->is_ours,
         .slack_ns = slack_ns,
         .sessions_return = sessions_return,
         .violation = print,

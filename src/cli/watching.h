@@ -16,6 +16,7 @@ typedef struct hf_watching_settings {
     double clock_error, stall;
     hf_number threads, max;
     bool stop;
+    unsigned initial; /* 1 absent, 2 unknown */
 } hf_watching_settings;
 
 typedef struct hf_watching {
@@ -30,9 +31,10 @@ typedef struct hf_watching {
     char stopped[120];  /* why before the end; "": it was not */
     uint64_t shown, left_out;
     uint64_t started_ns, started_cpu_ns, bad_lines, last_events, last_tick_ns;
-    double rate; /* events a second, lately */
-    bool alone;  /* the progress line is ours */
-    bool live;   /* clients may stall */
+    double rate;  /* events a second, lately */
+    bool alone;   /* the progress line is ours */
+    bool live;    /* clients may stall */
+    bool is_ours; /* the tables, and all that is done with them */
     uint64_t stalls;
     pthread_t thread;
     bool has_thread;
@@ -55,6 +57,7 @@ int hf_watching_end(hf_watching *w);
 void hf_watching_close(hf_watching *w);
 
 const char *hf_choose_profile(unsigned index);
+const char *hf_choose_initial(unsigned index);
 /* A user's own file. */
 HF_MUST_USE hf_status hf_watching_read_profiles(const char *path,
                                                 hf_profiles **ret,

@@ -34,6 +34,35 @@ void hf_db_answer_set(hf_db_answer *a, hf_db_status status, const char *code,
             *c = ' ';
 }
 
+static bool stands_for_password(const char *text, const char *at, size_t n)
+{
+    static const char word[] = "password=";
+    const char *before = at;
+
+    if (at > text && at[-1] == ':' && at[n] == '@')
+        return true;
+    if (at > text && at[-1] == at[n] && (at[n] == '\'' || at[n] == '"'))
+        return true;
+    if (before > text && (before[-1] == '\'' || before[-1] == '"'))
+        before--;
+    return (size_t)(before - text) >= sizeof(word) - 1 &&
+           memcmp(before - (sizeof(word) - 1), word, sizeof(word) - 1) == 0;
+}
+
+void hf_db_hide(char *text, const char *password)
+{
+    size_t n = password ? strlen(password) : 0;
+    char *at = text && n > 0 ? strstr(text, password) : NULL;
+
+    while (at) {
+        bool hide = stands_for_password(text, at, n);
+
+        if (hide)
+            memset(at, '*', n);
+        at = strstr(at + (hide ? n : 1), password);
+    }
+}
+
 /* ---- results ------------------------------------------------------------- */
 
 void hf_db_rows_start(hf_sql_result *rows, uint32_t n_columns)
@@ -168,21 +197,19 @@ void hf_db_roster_leave(hf_db_roster *r, hf_db_member *m)
     (void)pthread_mutex_unlock(&r->mutex);
 }
 
-bool hf_db_roster_cut(hf_db_roster *r, uint64_t seed)
+void hf_db_roster_cut(hf_db_roster *r, hf_db *db, uint64_t seed)
 {
-    bool done = false;
-
+    (void)snprintf(db->struck, sizeof(db->struck), "nobody");
     (void)pthread_mutex_lock(&r->mutex);
     if (r->members.n > 0) {
         hf_db_member *m = r->members.at[hf_mix64(seed + 1) % r->members.n];
 
+        (void)snprintf(db->struck, sizeof(db->struck), "client %u", m->client);
         atomic_store(&m->cut, true);
         if (m->wake)
             m->wake(m);
-        done = true;
     }
     (void)pthread_mutex_unlock(&r->mutex);
-    return done;
 }
 
 bool hf_db_only_cuts(hf_db_fault f, const char *product, char *why, size_t size)

@@ -17,6 +17,12 @@ void hf_db_answer_set(hf_db_answer *a, hf_db_status status, const char *code,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Blots the password out of a text that may quote it: where it stands as
+ * ":PASSWORD@", after "password=", or is all that stands between quotes.  Other
+ * words that are spelled like it, or have it in them, stay: a message must
+ * remain one.  Either NULL: nothing. */
+void hf_db_hide(char *text, const char *password);
+
 /* ---- results ------------------------------------------------------------- */
 
 /* Empties the result: no rows of n columns, whose names the caller fills. */
@@ -68,8 +74,8 @@ void hf_db_roster_init(hf_db_roster *r);
 void hf_db_roster_release(hf_db_roster *r);
 void hf_db_roster_join(hf_db_roster *r, hf_db_member *m);
 void hf_db_roster_leave(hf_db_roster *r, hf_db_member *m);
-/* One that the seed chooses; false: there is none. */
-bool hf_db_roster_cut(hf_db_roster *r, uint64_t seed);
+/* One that the seed chooses, if there is one; db->struck says who. */
+void hf_db_roster_cut(hf_db_roster *r, hf_db *db, uint64_t seed);
 /* can_fault() of these drivers: only a client can be cut. */
 bool hf_db_only_cuts(hf_db_fault f, const char *product, char *why,
                      size_t size);

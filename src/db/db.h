@@ -124,12 +124,29 @@ typedef enum hf_db_fault {
     HF_FAULT_COUNT
 } hf_db_fault;
 
+/* Options that a driver heeds; the others have no effect on it. */
+enum {
+    HF_DB_HEEDS_ADDRESS = 1u << 0,
+    HF_DB_HEEDS_SCHEMA = 1u << 1,
+    HF_DB_HEEDS_DEADLINE = 1u << 2, /* call_seconds */
+    HF_DB_HEEDS_KEEP = 1u << 3,     /* and directory: it has files */
+    HF_DB_HEEDS_BUGS = 1u << 4,
+    /* the variant is where the programs of a private server are */
+    HF_DB_HEEDS_PROGRAMS = 1u << 5,
+    HF_DB_HEEDS_SERVER =
+        HF_DB_HEEDS_SCHEMA | HF_DB_HEEDS_DEADLINE | HF_DB_HEEDS_KEEP
+};
+
 struct hf_db_driver {
     const char *name; /* "postgres" */
     const char *summary;
     const char *package; /* Debian's, for the message if it is missing */
-    bool sql;            /* else only get, put and remove of plain keys */
-    bool readers_apart;  /* some nodes serve only transactions that read */
+    unsigned heeds;      /* HF_DB_HEEDS_... */
+    const char *const *variants; /* names, up to NULL; NULL: none with a name */
+    bool sql;           /* else only get, put and remove of plain keys */
+    unsigned keeps;     /* HF_REST_* (model/witness.h): about the versions of
+                           one row, at any of its levels */
+    bool readers_apart; /* some nodes serve only transactions that read */
     const hf_db_promise *promises; /* the first is what it does by default */
     unsigned n_promises;
     /* Instead of the table, where the promise is chosen when the database is
@@ -166,14 +183,16 @@ struct hf_db_driver {
 
     /* Faults; NULL: none.  `why`: if it cannot, in one line. */
     bool (*can_fault)(hf_db *db, hf_db_fault f, char *why, size_t size);
+    /* begin, which says in db->struck whom it hits, later end */
     hf_status (*fault)(hf_db *db, hf_db_fault f, uint64_t seed, bool begin,
-                       hf_error *err); /* begin, later end */
+                       hf_error *err);
 };
 
 /* The head of every driver's own hf_db and session. */
 struct hf_db {
     const hf_db_driver *driver;
     hf_db_options options;
+    char struck[48]; /* by the newest fault: "node 1", "client 3" */
 };
 struct hf_db_session {
     hf_db *db;
@@ -185,6 +204,9 @@ struct hf_db_session {
 HF_MUST_USE hf_status hf_db_open(const char *name, const hf_db_options *o,
                                  hf_db **ret, hf_error *err);
 void hf_db_close(hf_db *db); /* NULL: nothing */
+/* Why no private server can stand below this directory, in words that follow
+ * its name; NULL: one can.  Whether it is there at all opening says. */
+const char *hf_db_directory_unfit(const char *parent);
 const hf_db_driver *hf_db_driver_find(hf_str name);
 const hf_db_driver *hf_db_driver_at(unsigned i); /* NULL: no more */
 /* What the database promises at this level; NULL: it does not have it. */

@@ -13,6 +13,12 @@
  *   commit is sent, and the writes are certified: snapshot isolation.
  * - At the lower levels a transaction sees what MariaDB shows there.
  *
+ * At serializable a node may come to a stop: the thread that applies the
+ * commits of others waits for a row that a local transaction has read, which is
+ * in its commit and waits for its turn; neither is aborted.  By default the
+ * node's queue then stops the whole cluster (flow control) some writes later;
+ * here the limit of that queue is so high that the other nodes go on.
+ *
  * Nodes talk through a network namespace of their own where one can be had,
  * else through free ports of the loopback; a joining node gets its data by
  * rsync.  The fault `partition` isolates one node, which is Galera's own
@@ -30,6 +36,7 @@
 
 #include "base/map.h"
 #include "db/drivers.h"
+#include "model/witness.h"
 
 #define START_SECONDS 150.0
 
@@ -193,7 +200,8 @@ hf_status hf_galera_start(hf_my_db *p, unsigned node, bool first, hf_error *err)
                    "127.0.0.1:%u;ist.recv_addr=127.0.0.1:%u;gcache.size=32M;"
                    "pc.recovery=false;evs.keepalive_period=PT0.5S;"
                    "evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT3S;"
-                   "evs.inactive_timeout=PT6S;evs.install_timeout=PT6S",
+                   "evs.inactive_timeout=PT6S;evs.install_timeout=PT6S;"
+                   "gcs.fc_limit=100000",
                    g, g + 1);
     return hf_my_start(p, node, more, is_synced, START_SECONDS, err);
 }
@@ -274,11 +282,16 @@ hf_status hf_galera_part(hf_my_db *p, unsigned node, uint64_t seed, bool begin,
     return hf_fail(err, HF_ERR_IO, "could not part the nodes");
 }
 
+static const char *const variant_names[] = {"snapshot", NULL};
+
 const hf_db_driver hf_db_galera = {
     .name = "galera",
     .summary = "MariaDB: three private nodes of a Galera cluster",
     .package = "mariadb-server",
+    .heeds = HF_DB_HEEDS_SERVER,
+    .variants = variant_names,
     .sql = true,
+    .keeps = HF_REST_SEQUENTIAL | HF_REST_READS,
     .promises = promises,
     .n_promises = N_PROMISES,
     .promise = promise_of,

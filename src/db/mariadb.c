@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "db/drivers.h"
+#include "model/witness.h"
 
 static const hf_db_promise promises[] = {
     {HF_DB_REPEATABLE_READ, HF_READ_COMMITTED,
@@ -111,18 +112,6 @@ hf_status hf_my_check_names(hf_my_db *p, hf_error *err)
                        "unknown variant \"%s\" of %s: it may be \"snapshot\"",
                        v, p->base.driver->name);
     return HF_OK;
-}
-
-/* The password must not be seen, whoever quotes it. */
-static void hide(const hf_my_target *t, hf_error *err)
-{
-    size_t n = t->password ? strlen(t->password) : 0;
-    char *at = err && n > 0 ? strstr(err->text, t->password) : NULL;
-
-    while (at) {
-        memset(at, '*', n);
-        at = strstr(at + n, t->password);
-    }
 }
 
 static void say_where(hf_my_db *p)
@@ -257,7 +246,7 @@ hf_status hf_my_join(hf_my_db *p, hf_my_link *l, unsigned node, int wake,
             hf_my_link_close(l);
     }
     if (st != HF_OK)
-        hide(&p->target[node], err);
+        hf_db_hide(err ? err->text : NULL, p->target[node].password);
     return st;
 }
 
@@ -483,11 +472,16 @@ void hf_my_abort(hf_db_session *base, hf_db_answer *ret)
     after(s, ret);
 }
 
+static const char *const variant_names[] = {"snapshot", NULL};
+
 const hf_db_driver hf_db_mariadb = {
     .name = "mariadb",
     .summary = "MariaDB: a private server, or mariadb://...",
     .package = "mariadb-server",
+    .heeds = HF_DB_HEEDS_SERVER | HF_DB_HEEDS_ADDRESS,
+    .variants = variant_names,
     .sql = true,
+    .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = N_PROMISES,
     .promise = promise_of,

@@ -350,13 +350,20 @@ hf_status hf_my_fault(hf_db *db, hf_db_fault f, uint64_t seed, bool begin,
         return hf_fail(err, HF_ERR_USAGE, "%s", why);
     if (f == HF_FAULT_CUT_CLIENT) {
         if (begin)
-            (void)hf_db_roster_cut(&p->roster, seed);
+            hf_db_roster_cut(&p->roster, db, seed);
         return HF_OK;
     }
     (void)pthread_mutex_lock(&p->mutex);
     if (begin)
         p->fault_node[f] = (unsigned)(hf_mix64(seed) % p->nodes);
+    if (begin && p->nodes < 2)
+        (void)snprintf(db->struck, sizeof(db->struck), "the server");
+    else if (begin)
+        (void)snprintf(db->struck, sizeof(db->struck), "node %u",
+                       p->fault_node[f]);
     st = do_fault(p, f, seed, begin, err);
+    if (begin && f == HF_FAULT_PARTITION && p->all_cut)
+        (void)snprintf(db->struck, sizeof(db->struck), "all nodes");
     (void)pthread_mutex_unlock(&p->mutex);
     return st;
 }

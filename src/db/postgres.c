@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "db/drivers.h"
+#include "model/witness.h"
 
 /* As the manual has them; on one server the order of commits is that of real
  * time, so the strict forms hold (ANOMALIES.md 9.3). */
@@ -69,18 +70,6 @@ hf_status hf_pg_check_schema(const hf_pg_db *p, hf_error *err)
     return hf_fail(err, HF_ERR_USAGE,
                    "the schema's name may have letters, digits and _, up to "
                    "63 of them");
-}
-
-/* The password must not be seen, whoever quotes it. */
-static void hide(const hf_pg_db *p, hf_error *err)
-{
-    size_t n = p->password ? strlen(p->password) : 0;
-    char *at = err && n > 0 ? strstr(err->text, p->password) : NULL;
-
-    while (at) {
-        memset(at, '*', n);
-        at = strstr(at + n, p->password);
-    }
 }
 
 static char *copy_text(const char *text)
@@ -140,7 +129,6 @@ hf_status hf_pg_look(hf_pg_db *p, hf_error *err)
     hf_status st = hf_pg_control(p, err);
     const char *version;
 
-    hide(p, err);
     if (st != HF_OK)
         return st;
     p->version = PQserverVersion(p->control.c);
@@ -204,9 +192,10 @@ hf_status hf_pg_join(hf_pg_db *p, hf_pg_link *l, unsigned node, int wake,
     hf_db_answer a;
     char sql[250];
 
-    hide(p, err);
-    if (st != HF_OK)
+    if (st != HF_OK) {
+        hf_db_hide(err ? err->text : NULL, p->password);
         return st;
+    }
     l->cancel = PQserverVersion(l->c) < 140000;
     (void)snprintf(sql, sizeof(sql),
                    "SET search_path TO %s; SET client_encoding TO 'UTF8'",
@@ -385,7 +374,9 @@ const hf_db_driver hf_db_postgres = {
     .name = "postgres",
     .summary = "PostgreSQL: a private server, or postgres://...",
     .package = "postgresql",
+    .heeds = HF_DB_HEEDS_SERVER | HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_PROGRAMS,
     .sql = true,
+    .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),
     .open = open_one,

@@ -309,12 +309,18 @@ hf_status hf_pg_fault(hf_db *db, hf_db_fault f, uint64_t seed, bool begin,
         return hf_fail(err, HF_ERR_USAGE, "%s", why);
     if (f == HF_FAULT_CUT_CLIENT) {
         if (begin)
-            (void)hf_db_roster_cut(&p->roster, seed);
+            hf_db_roster_cut(&p->roster, db, seed);
         return HF_OK;
     }
     (void)pthread_mutex_lock(&p->mutex);
     if (begin)
         p->fault_node[f] = (unsigned)(hf_mix64(seed) % p->nodes);
+    if (begin)
+        (void)snprintf(db->struck, sizeof(db->struck), "%s",
+                       p->nodes < 2              ? "the server"
+                       : f == HF_FAULT_PARTITION ? "primary from standby"
+                       : p->fault_node[f] == 0   ? "the primary"
+                                                 : "the standby");
     st = do_fault(p, f, p->fault_node[f], begin, err);
     (void)pthread_mutex_unlock(&p->mutex);
     return st;

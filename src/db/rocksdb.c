@@ -30,6 +30,7 @@
 #include "db/common.h"
 #include "db/drivers.h"
 #include "hf_rocksdb.h"
+#include "model/witness.h"
 
 /* A lock is waited for at most so long: a wait cannot be interrupted. */
 #define LOCK_MILLISECONDS 250
@@ -611,7 +612,7 @@ static hf_status fault(hf_db *db, hf_db_fault f, uint64_t seed, bool on,
     if (f != HF_FAULT_CUT_CLIENT)
         return hf_fail(err, HF_ERR_UNSUPPORTED, "RocksDB has no server");
     if (on)
-        (void)hf_db_roster_cut(&((database *)(void *)db)->roster, seed);
+        hf_db_roster_cut(&((database *)(void *)db)->roster, db, seed);
     return HF_OK;
 }
 
@@ -625,12 +626,17 @@ static const hf_db_promise promises[] = {
      "RocksDB wiki, Transactions: reads see what is committed"},
 };
 
+static const char *const variant_names[] = {"pessimistic", "optimistic", NULL};
+
 const hf_db_driver hf_db_rocksdb = {
     .name = "rocksdb",
     .summary = "RocksDB, in this process, rows by key only: pessimistic, "
                "optimistic",
     .package = "librocksdb-dev",
+    .heeds = HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_KEEP,
+    .variants = variant_names,
     .sql = false,
+    .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),
     .open = open_database,

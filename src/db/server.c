@@ -215,6 +215,43 @@ static hf_status fork_keeper(hf_server *s, bool network, hf_error *err)
     return HF_OK;
 }
 
+/* The name of a directory to be made below `full`; false: too long. */
+static bool name_directory(const char *full, char *ret, size_t size)
+{
+    return snprintf(ret, size, "%s/holdfast-XXXXXX", full) <=
+           HF_SERVER_SOCKET - 20;
+}
+
+/* Servers of root run as a user who owns nothing: from the directory up to the
+ * root, all may enter.  The path is cut meanwhile. */
+static bool all_may_enter(char *path)
+{
+    struct stat of;
+    char *slash;
+
+    do {
+        if (stat(path, &of) == 0 && !(of.st_mode & S_IXOTH))
+            return false;
+        slash = strrchr(path, '/');
+        if (slash)
+            *slash = '\0';
+    } while (slash && path[0] != '\0');
+    return true;
+}
+
+const char *hf_db_directory_unfit(const char *parent)
+{
+    char template[HF_SERVER_PATH], *full = realpath(parent, NULL);
+    const char *why = NULL;
+
+    if (full && !name_directory(full, template, sizeof(template)))
+        why = "is too long for the name of a socket";
+    else if (full && geteuid() == 0 && !all_may_enter(full))
+        why = "cannot be entered by the user that servers run as";
+    free(full);
+    return why;
+}
+
 static hf_status make_directory(hf_server *s, const char *parent, hf_error *err)
 {
     hf_keeper_request *r = request(HF_KEEPER_MAKE, 0);
@@ -227,8 +264,7 @@ static hf_status make_directory(hf_server *s, const char *parent, hf_error *err)
         return hf_fail(err, HF_ERR_IO, "could not use the directory \"%s\": %s",
                        parent, strerror(errno));
     }
-    if (snprintf(template, sizeof(template), "%s/holdfast-XXXXXX", full) >
-        HF_SERVER_SOCKET - 20)
+    if (!name_directory(full, template, sizeof(template)))
         st = hf_fail(err, HF_ERR_USAGE,
                      "the name of the directory \"%s\" is too long for a "
                      "socket in it",

@@ -28,6 +28,7 @@
 #include "db/drivers.h"
 #include "db/sqlite_file.h"
 #include "db/sqlite_values.h"
+#include "model/witness.h"
 
 /* A table lock of the shared cache is waited for at most so long: waiting in
  * a circle is not noticed by SQLite. */
@@ -486,7 +487,7 @@ static hf_status fault(hf_db *db, hf_db_fault f, uint64_t seed, bool start,
     if (f != HF_FAULT_CUT_CLIENT)
         return hf_fail(err, HF_ERR_UNSUPPORTED, "SQLite has no server");
     if (start)
-        (void)hf_db_roster_cut(&((database *)(void *)db)->roster, seed);
+        hf_db_roster_cut(&((database *)(void *)db)->roster, db, seed);
     return HF_OK;
 }
 
@@ -500,12 +501,19 @@ static const hf_db_promise promises[] = {
      "sqlite.org/sharedcache.html, 2.2.1"},
 };
 
+static const char *const variant_names[] = {
+    "wal",          "rollback",          "shared-cache",
+    "wal-deferred", "rollback-deferred", NULL};
+
 const hf_db_driver hf_db_sqlite = {
     .name = "sqlite",
     .summary = "SQLite, in this process: wal, rollback, shared-cache, "
                "wal-deferred, rollback-deferred",
     .package = "libsqlite3-0",
+    .heeds = HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_DEADLINE | HF_DB_HEEDS_KEEP,
+    .variants = variant_names,
     .sql = true,
+    .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),
     .open = open_database,

@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "db/common.h"
 #include "db/drivers.h"
+#include "model/witness.h"
 #include "sql/value.h"
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a message */
@@ -742,14 +743,18 @@ static bool can_fault(hf_db *db, hf_db_fault f, char *why, size_t size)
 
 static pid_t choose_worker(database *d, uint64_t seed)
 {
+    char *struck = d->base.struck;
     pid_t pid = 0;
 
+    (void)snprintf(struck, sizeof(d->base.struck), "nobody");
     (void)pthread_mutex_lock(&d->roster.mutex);
-    if (d->roster.members.n > 0)
-        pid =
-            session_of_member(
-                d->roster.members.at[hf_mix64(seed + 1) % d->roster.members.n])
-                ->pid;
+    if (d->roster.members.n > 0) {
+        hf_db_member *m =
+            d->roster.members.at[hf_mix64(seed + 1) % d->roster.members.n];
+
+        pid = session_of_member(m)->pid;
+        (void)snprintf(struck, sizeof(d->base.struck), "client %u", m->client);
+    }
     (void)pthread_mutex_unlock(&d->roster.mutex);
     return pid;
 }
@@ -762,7 +767,7 @@ static hf_status fault(hf_db *db, hf_db_fault f, uint64_t seed, bool on,
     (void)err;
     if (f != HF_FAULT_PAUSE) {
         if (on)
-            (void)hf_db_roster_cut(&d->roster, seed);
+            hf_db_roster_cut(&d->roster, db, seed);
         return HF_OK;
     }
     if (on)
@@ -778,12 +783,18 @@ static const hf_db_promise promises[] = {
      "that was committed before"},
 };
 
+static const char *const variant_names[] = {"wal", "rollback", "wal-deferred",
+                                            "rollback-deferred", NULL};
+
 const hf_db_driver hf_db_sqlite_processes = {
     .name = "sqlite-processes",
     .summary = "SQLite, each client in a process of its own: wal, rollback, "
                "wal-deferred, rollback-deferred",
     .package = "libsqlite3-0",
+    .heeds = HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_DEADLINE | HF_DB_HEEDS_KEEP,
+    .variants = variant_names,
     .sql = true,
+    .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),
     .open = open_database,

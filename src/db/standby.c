@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "db/drivers.h"
+#include "model/witness.h"
 
 static const hf_db_promise promises[] = {
     {HF_DB_READ_COMMITTED, HF_MONOTONIC_ATOMIC_VIEW,
@@ -111,7 +112,9 @@ const hf_db_driver hf_db_postgres_standby = {
     .summary = "PostgreSQL: a private primary, and a standby that odd clients "
                "read from",
     .package = "postgresql",
+    .heeds = HF_DB_HEEDS_SERVER | HF_DB_HEEDS_PROGRAMS,
     .sql = true,
+    .keeps = HF_REST_READS,
     .readers_apart = true,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),

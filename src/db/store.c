@@ -24,6 +24,7 @@
 #include "db/common.h"
 #include "db/drivers.h"
 #include "db/store_db.h"
+#include "model/witness.h"
 
 typedef struct session session;
 
@@ -623,16 +624,21 @@ static hf_status fault(hf_db *db, hf_db_fault f, uint64_t seed, bool on,
     if (f != HF_FAULT_CUT_CLIENT)
         return hf_fail(err, HF_ERR_UNSUPPORTED, "the store has no server");
     if (on)
-        (void)hf_db_roster_cut(&((database *)(void *)db)->roster, seed);
+        hf_db_roster_cut(&((database *)(void *)db)->roster, db, seed);
     return HF_OK;
 }
+
+static const char *const variant_names[] = {"yielding", "eager", NULL};
 
 const hf_db_driver hf_db_store = {
     .name = "store",
     .summary = "the embedded store, in this process: any level, any injected "
                "bug",
     .package = "holdfast",
+    .heeds = HF_DB_HEEDS_BUGS,
+    .variants = variant_names,
     .sql = true,
+    .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),
     .promise = promise,

@@ -31,10 +31,14 @@ typedef struct hf_frame {
 } hf_frame;
 
 typedef struct hf_about {
-    uint32_t time_unit, unique_values;
+    uint32_t time_unit;
+    uint32_t flags; /* HF_ABOUT_... */
     uint64_t n_skipped;
     uint64_t name_length; /* UINT64_MAX: no name */
 } hf_about;
+
+#define HF_ABOUT_UNIQUE (1u << 0)         /* values are promised unique */
+#define HF_ABOUT_PARTIAL_ORDERS (1u << 1) /* writers may be left out */
 
 /* Optional columns, as bits of hf_batch.columns. */
 #define HF_HAS_TABLE (1u << 0)

@@ -428,7 +428,8 @@ static hf_status take_about(reader *r, uint64_t at, uint64_t length)
          hf_padded(sizeof(a) + a.name_length) != length))
         return damaged(r, at, "the description is malformed");
     r->h->time_unit = (hf_time_unit)a.time_unit;
-    r->h->unique_values = a.unique_values != 0;
+    r->h->unique_values = a.flags & HF_ABOUT_UNIQUE;
+    r->h->partial_orders = a.flags & HF_ABOUT_PARTIAL_ORDERS;
     r->h->n_skipped = a.n_skipped;
     return HF_OK;
 }

@@ -12,7 +12,7 @@ void hf_stream_begin(hf_out *out, const hf_stream_about *about)
 {
     const uint32_t version = HF_BINARY_VERSION, zero = 0;
     hf_about a = {.time_unit = (uint32_t)about->time_unit,
-                  .unique_values = about->unique_values,
+                  .flags = about->unique_values ? HF_ABOUT_UNIQUE : 0,
                   .name_length =
                       about->name.ptr ? (uint64_t)about->name.len : UINT64_MAX};
     hf_out payload;
@@ -87,7 +87,7 @@ hf_status hf_stream_read_about(const char *bytes, size_t length,
           hf_padded(sizeof(a) + a.name_length) != length)))
         return hf_fail_byte(err, 0, "the description is malformed");
     *ret = (hf_stream_about){.time_unit = (hf_time_unit)a.time_unit,
-                             .unique_values = a.unique_values != 0};
+                             .unique_values = a.flags & HF_ABOUT_UNIQUE};
     if (a.name_length != UINT64_MAX)
         ret->name = (hf_str){bytes + sizeof(a), (size_t)a.name_length};
     *ret_skipped = a.n_skipped;

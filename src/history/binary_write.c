@@ -282,7 +282,8 @@ static void put_about(const hf_history *h, hf_out *out, hf_out *scratch)
 {
     hf_str name = hf_string(h, h->name);
     hf_about a = {.time_unit = (uint32_t)h->time_unit,
-                  .unique_values = h->unique_values,
+                  .flags = (h->unique_values ? HF_ABOUT_UNIQUE : 0) |
+                           (h->partial_orders ? HF_ABOUT_PARTIAL_ORDERS : 0),
                   .n_skipped = h->n_skipped,
                   .name_length =
                       h->name == HF_NONE ? UINT64_MAX : (uint64_t)name.len};

@@ -912,6 +912,11 @@ void hf_builder_unique_values(hf_builder *b, bool promised)
     b->h->unique_values = promised;
 }
 
+void hf_builder_partial_orders(hf_builder *b, bool partial)
+{
+    b->h->partial_orders = partial;
+}
+
 void hf_builder_name(hf_builder *b, const char *name, size_t length)
 {
     b->h->name = hf_builder_string(b, name, length);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "history/extra.h"
+#include "history/promises.h"
 
 /* The transactions that write key k, ascending, are txn[first[k]] up to
  * txn[last[k] - 1].  One that writes it twice is there twice. */
@@ -115,6 +116,30 @@ static hf_status contradiction(const hf_history *h, hf_txn_id t,
                                                    : "it lists already");
 }
 
+/* Every committed writer of a key that has an order is in it. */
+static hf_status check_gaps(const hf_history *h, const writers *w,
+                            hf_key_id key, hf_error *err)
+{
+    char name[HF_KEY_WORDS];
+
+    for (uint64_t i = w->first[key]; i < w->last[key]; i++) {
+        hf_txn_id t = w->txn[i];
+
+        if (w->listed[i] || h->txn_outcome[t] != HF_COMMITTED ||
+            (i > w->first[key] && w->txn[i - 1] == t))
+            continue;
+        return hf_fail(err, HF_ERR_INPUT,
+                       "the certificate contradicts the history: the version "
+                       "order of key %s leaves out transaction %lld, which "
+                       "wrote it and committed; orders that may leave out "
+                       "writers are announced by \"orders\":\"partial\" in "
+                       "the header",
+                       hf_key_words(h, key, name),
+                       (long long)hf_txn_label(h, t));
+    }
+    return HF_OK;
+}
+
 static hf_status check_order(const hf_history *h, hf_error *err)
 {
     const hf_certificate *c = &h->cert;
@@ -141,6 +166,10 @@ static hf_status check_order(const hf_history *h, hf_error *err)
                 w.listed[near = at] = 1;
         }
     }
+    for (hf_key_id k = 0; k < h->n_keys && st == HF_OK; k++)
+        if (!h->partial_orders && !h->cut_off &&
+            c->order_first[k] < c->order_first[k + 1])
+            st = check_gaps(h, &w, k, err);
     release_writers(&w);
     return st;
 }

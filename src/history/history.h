@@ -127,12 +127,13 @@ struct hf_history {
 
     /* about the history as a whole */
     hf_time_unit time_unit;
-    bool unique_values; /* the workload promises: no value twice */
-    hf_string_id name;  /* HF_NONE, or what the producer called it */
-    const char *format; /* static: the format it was loaded from */
-    uint64_t n_skipped; /* input records that are no operations */
-    bool cut_off;       /* the file ended early; this is its prefix */
-    size_t bytes;       /* memory held, all columns together */
+    bool unique_values;  /* the workload promises: no value twice */
+    bool partial_orders; /* version orders may leave out writers */
+    hf_string_id name;   /* HF_NONE, or what the producer called it */
+    const char *format;  /* static: the format it was loaded from */
+    uint64_t n_skipped;  /* input records that are no operations */
+    bool cut_off;        /* the file ended early; this is its prefix */
+    size_t bytes;        /* memory held, all columns together */
 };
 
 static inline hf_op_kind hf_op_kind_of(const hf_history *h, hf_op_id op)

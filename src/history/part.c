@@ -368,6 +368,7 @@ void hf_part_cut(const hf_parts *p, const hf_txn_id *txns, uint32_t n,
         p->kept[txns[i]] = 1;
     }
     hf_builder_unique_values(c.b, p->whole->unique_values);
+    hf_builder_partial_orders(c.b, p->whole->partial_orders);
     if (p->whole->time_unit != HF_TIME_UNIT_NONE)
         hf_builder_time_unit(c.b, p->whole->time_unit);
     add_keys(&c, txns, n);

@@ -335,3 +335,12 @@ hf_status hf_pieces_next(hf_pieces *p, hf_history **ret, hf_error *err)
                        "this is not a history in pieces");
     }
 }
+
+hf_status hf_pieces_next_bytes(hf_pieces *p, hf_str *ret, hf_error *err)
+{
+    hf_status st = want(p, 1, err);
+
+    *ret = (hf_str){p->buffer.at + p->at, p->buffer.n - p->at};
+    p->at = p->buffer.n;
+    return st != HF_OK || ret->len > 0 ? st : no_more(p);
+}

@@ -31,6 +31,10 @@ void hf_pieces_free(hf_pieces *p);
  * whether there will be. */
 HF_MUST_USE hf_status hf_pieces_next(hf_pieces *p, hf_history **ret,
                                      hf_error *err);
+/* Of text, instead: bytes that are there, not cut at lines, until the next
+ * call; none: as above. */
+HF_MUST_USE hf_status hf_pieces_next_bytes(hf_pieces *p, hf_str *ret,
+                                           hf_error *err);
 /* The end mark was read, or the end of something that does not grow. */
 bool hf_pieces_ended(const hf_pieces *p);
 /* What it is, as far as the first bytes tell; reads them. */

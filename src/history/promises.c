@@ -22,7 +22,7 @@
 /* ---- words --------------------------------------------------------------- */
 
 typedef struct words {
-    char text[160];
+    char text[HF_KEY_WORDS];
 } words;
 
 static unsigned long long number(uint64_t n)
@@ -30,12 +30,11 @@ static unsigned long long number(uint64_t n)
     return (unsigned long long)n;
 }
 
-/* x, 7, accounts[7] */
-static words key_words(const hf_history *h, hf_key_id key)
+const char *hf_key_words(const hf_history *h, hf_key_id key,
+                         char ret[HF_KEY_WORDS])
 {
     hf_scalar s = hf_key_scalar(h, key);
     char part[48], table[48];
-    words w;
 
     if (s.type == HF_INT)
         (void)snprintf(part, sizeof(part), "%lld", (long long)s.number);
@@ -44,12 +43,20 @@ static words key_words(const hf_history *h, hf_key_id key)
     if (h->key_table && h->key_table[key] != HF_NONE) {
         hf_str name = hf_string(h, h->key_table[key]);
 
-        (void)snprintf(w.text, sizeof(w.text), "\"%s[%s]\"",
+        (void)snprintf(ret, HF_KEY_WORDS, "\"%s[%s]\"",
                        hf_quote(table, sizeof(table), name.ptr, name.len),
                        part);
     } else {
-        (void)snprintf(w.text, sizeof(w.text), "\"%s\"", part);
+        (void)snprintf(ret, HF_KEY_WORDS, "\"%s\"", part);
     }
+    return ret;
+}
+
+static words key_words(const hf_history *h, hf_key_id key)
+{
+    words w = {{0}};
+
+    (void)hf_key_words(h, key, w.text);
     return w;
 }
 

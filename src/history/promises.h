@@ -35,4 +35,9 @@ HF_MUST_USE hf_status hf_promises_check(const hf_history *h, hf_error *err);
 HF_MUST_USE hf_status hf_promises_check_sessions(const hf_history *h,
                                                  hf_error *err);
 
+/* A key as messages name it, quoted: "x", "7", "accounts[7]". */
+#define HF_KEY_WORDS 160u
+const char *hf_key_words(const hf_history *h, hf_key_id key,
+                         char ret[HF_KEY_WORDS]);
+
 #endif

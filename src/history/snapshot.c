@@ -25,11 +25,7 @@ typedef struct version {
     hf_txn_id txn;
 } version;
 
-typedef struct ids {
-    int64_t min, max;
-    uint32_t n;
-    int64_t *active; /* ascending */
-} ids;
+typedef hf_snapshot_ids ids;
 
 /* Versions of all keys: those of key k from first[k] on. */
 typedef struct by_key {
@@ -119,7 +115,7 @@ static void keep_ids(hf_snapshots *s, hf_string_id text)
     hf_vec_push(&s->sets, set);
 }
 
-static bool is_held(const ids *set, int64_t id)
+bool hf_snapshot_ids_hold(const ids *set, int64_t id)
 {
     if (id < set->min)
         return true;
@@ -127,6 +123,11 @@ static bool is_held(const ids *set, int64_t id)
         return false;
     return set->n == 0 ||
            !bsearch(&id, set->active, set->n, sizeof(id), by_number);
+}
+
+hf_snapshot_ids hf_snapshot_ids_of(const hf_snapshots *s, hf_string_id text)
+{
+    return s->sets.at[hf_map_get(&s->parsed, text)];
 }
 
 /* ---- versions ------------------------------------------------------------ */
@@ -308,7 +309,7 @@ static hf_op_id among_ids(const hf_snapshots *s, hf_txn_id t, hf_key_id key,
     for (uint32_t u = i; u < s->ordered.first[key + 1]; u++) {
         const version *v = &s->ordered.all[u];
 
-        if (!is_held(set, v->id) || v->txn == t ||
+        if (!hf_snapshot_ids_hold(set, v->id) || v->txn == t ||
             s->h->txn_outcome[v->txn] != HF_COMMITTED)
             continue;
         if (unplaced != HF_NONE)
@@ -322,7 +323,8 @@ static hf_op_id among_ids(const hf_snapshots *s, hf_txn_id t, hf_key_id key,
             continue;
         }
         i--;
-        if (s->ordered.all[i].txn != t && is_held(set, s->ordered.all[i].id))
+        if (s->ordered.all[i].txn != t &&
+            hf_snapshot_ids_hold(set, s->ordered.all[i].id))
             return unplaced == HF_NONE ? s->ordered.all[i].op : HF_NONE;
     }
     return unplaced == HF_NONE ? HF_WRITER_INITIAL

@@ -48,6 +48,17 @@ hf_op_id hf_snapshot_others(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
 hf_op_id hf_snapshot_at(const hf_snapshots *s, hf_txn_id t, uint64_t time,
                         hf_key_id key);
 
+/* A snapshot by ids, taken apart; `active` ascends. */
+typedef struct hf_snapshot_ids {
+    int64_t min, max;
+    uint32_t n;
+    int64_t *active;
+} hf_snapshot_ids;
+
+/* Of a text that some operation has.  Kept by s. */
+hf_snapshot_ids hf_snapshot_ids_of(const hf_snapshots *s, hf_string_id text);
+bool hf_snapshot_ids_hold(const hf_snapshot_ids *set, int64_t id);
+
 /* The keys of a table (HF_NONE: those without one), ascending. */
 uint32_t hf_snapshot_keys(const hf_snapshots *s, hf_string_id table,
                           const hf_key_id **ret_keys);

@@ -176,6 +176,20 @@ static bool read_order(hf_text_reader *r)
     return !j->failed;
 }
 
+/* Whether a version order names every writer of its key. */
+static bool read_orders(hf_text_reader *r)
+{
+    hf_str text;
+
+    if (!hf_json_in_string(&r->j, &text))
+        return false;
+    if (!is(text, "partial") && !is(text, "complete"))
+        return hf_json_in_fail(&r->j,
+                               "orders must be \"complete\" or \"partial\"");
+    hf_builder_partial_orders(r->b, is(text, "partial"));
+    return true;
+}
+
 static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
 {
     bool promise, other = f->other;
@@ -198,6 +212,8 @@ static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
         hf_builder_unique_values(r->b, promise);
         return true;
     }
+    if (is(name, "orders"))
+        return read_orders(r);
     if (r->is_part && is(name, "more")) {
         f->other = other; /* of a transaction; who asks for lines knows */
         return hf_json_in_bool(&r->j, &promise);

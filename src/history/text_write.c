@@ -350,6 +350,10 @@ static void put_header(const hf_history *h, hf_json *j)
         hf_json_key(j, "unique");
         hf_json_bool(j, true);
     }
+    if (h->partial_orders) {
+        hf_json_key(j, "orders");
+        hf_json_text(j, "partial");
+    }
     hf_json_end(j);
 }
 

@@ -92,8 +92,10 @@ const hf_anomaly_info hf_anomaly_plain[HF_ANOMALY_PLAIN_COUNT] = {
         .summary = "a value that can be there only once was installed twice",
         .meaning =
             "The workload promises that no value is written twice to one key, "
-            "yet two writes install the same one, or a list contains an "
-            "element twice. Typically a request was retried by a driver, a "
+            "yet two writes install the same one; or a list contains an "
+            "element "
+            "more often than it was appended. Typically a request was retried "
+            "by a driver, a "
             "proxy or the database although the first try had succeeded.",
         .example = "{\"holdfast\":1,\"unique\":true}\n"
                    "{\"ops\":[[\"w\",\"x\",5]]}\n"

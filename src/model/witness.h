@@ -112,7 +112,9 @@ typedef struct hf_source {
  * of what it takes for granted: before(x, from, to) for a ww edge,
  * before(x, a, to) for an rw edge whose read returned a's version, from(r, a)
  * for a wr or rw edge of a read with several possible sources, and
- * happened(t) for each end that need not have happened.
+ * happened(t) for each end that need not have happened.  Behind the edge that
+ * closes the cycle there may be ww edges: orders of versions that an edge of a
+ * condition rests on (docs/semantics.md, "Proofs").
  * SOURCES: read `op` has one of its possible sources, or its transaction did
  * not happen.
  * HAPPENED: if `op` reads from `writer`, and its transaction happened, so did
@@ -209,6 +211,17 @@ hf_result *hf_result_new(hf_level level, const char *engine);
 
 /* A copy whose arrays are in the arena. */
 void hf_witness_copy(const hf_witness *w, hf_arena *arena, hf_witness *ret);
+
+/* How many of the edges of step `s` are its cycle. */
+static inline uint32_t hf_step_cycle(const hf_witness *w, const hf_step *s)
+{
+    const hf_edge *e = w->edges + s->first;
+    uint32_t n = 0;
+
+    while (n < s->n && (n == 0 || e[n - 1].to != e[0].from))
+        n++;
+    return n;
+}
 
 /* "valid" for kinds that prove validity, and so on. */
 hf_verdict hf_witness_proves(hf_witness_kind kind);

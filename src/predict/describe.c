@@ -83,7 +83,7 @@ static hf_predicted_session boundary(const hf_events *e, const hf_chosen *x,
 }
 
 /* Nothing follows a changed read in its session. */
-static bool is_sure(const hf_events *e, const hf_prediction *p)
+static bool is_strict(const hf_events *e, const hf_prediction *p)
 {
     for (uint32_t i = 0; i < p->n_reads; i++) {
         const hf_predicted_read *r = &p->reads[i];
@@ -106,6 +106,7 @@ static bool is_in(const hf_events *e, const hf_prediction *p, uint32_t txn,
 static void put_reads(hf_prediction *p, const hf_events *e, const hf_chosen *x)
 {
     p->reads = HF_NEW_ARRAY(hf_predicted_read, e->seen.n + 1);
+    p->is_unseen = true;
     for (size_t i = 0; i < e->seen.n; i++) {
         const hf_event_seen *s = &e->seen.at[i];
         hf_predicted_read r = {.op = s->op,
@@ -126,6 +127,7 @@ static void put_reads(hf_prediction *p, const hf_events *e, const hf_chosen *x)
             from = &e->sources.at[c->source + x->source[s->read]];
             r.source = e->txn_of[from->txn];
             r.changed = !from->as_before;
+            p->is_unseen &= !r.changed || c->unseen || from->alike;
             r.matches = from->matches;
         }
         p->n_changed += r.changed;
@@ -165,7 +167,7 @@ void hf_prediction_fill(hf_prediction *p, const hf_events *e,
         p->sessions[s] = boundary(e, x, s, changed, kind);
     put_reads(p, e, x);
     put_order(p, e, place);
-    p->is_sure = is_sure(e, p);
+    p->is_strict = is_strict(e, p);
     hf_free(changed);
 }
 

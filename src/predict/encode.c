@@ -42,6 +42,30 @@ void hf_encoding_add(hf_encoding *c, const int *lits, uint32_t n)
     hf_sat_clause(c->sat, c->clause.at, (uint32_t)c->clause.n);
 }
 
+/* ---- wishes -------------------------------------------------------------- */
+
+static int wish(const hf_encoding *c, unsigned which)
+{
+    return c->wish[__builtin_ctz(which)];
+}
+
+void hf_encoding_assume(hf_encoding *c, unsigned wishes)
+{
+    for (unsigned i = 0; i < HF_WISHES; i++)
+        if (wishes >> i & 1)
+            hf_sat_assume(c->sat, c->wish[i]);
+}
+
+unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes)
+{
+    unsigned failed = 0;
+
+    for (unsigned i = 0; i < HF_WISHES; i++)
+        if (wishes >> i & 1 && hf_sat_failed(c->sat, c->wish[i]))
+            failed |= 1u << i;
+    return failed;
+}
+
 /* ---- boundaries ---------------------------------------------------------- */
 
 /* A boundary that the kind does not allow: what is before it is not the end. */
@@ -58,9 +82,23 @@ static void forbid_cut(hf_encoding *c, int before, int after, unsigned flags)
         break;
     case HF_BOUNDARY_BEST:
         if (!(flags & HF_CUT_STRICT))
-            HF_CLAUSE(c, -c->strict_lit, -before, after);
+            HF_CLAUSE(c, -wish(c, HF_WISH_STRICT), -before, after);
         break;
     }
+}
+
+/* By the wish, a transaction that has begun goes on to its end. */
+static void put_happens(hf_encoding *c, uint32_t i)
+{
+    const hf_events *e = c->e;
+
+    if (i == 0 || e->segments.at[i - 1].txn != e->segments.at[i].txn) {
+        c->happens[i] = c->segment[i];
+        return;
+    }
+    c->happens[i] = hf_sat_lit(c->sat, true);
+    HF_CLAUSE(c, -c->segment[i], c->happens[i]);
+    HF_CLAUSE(c, -wish(c, HF_WISH_FINISH), -c->happens[i - 1], c->happens[i]);
 }
 
 static void put_segments(hf_encoding *c)
@@ -69,9 +107,11 @@ static void put_segments(hf_encoding *c)
 
     c->segment = HF_NEW_ARRAY(int, e->segments.n + 1);
     c->changed = HF_NEW_ARRAY(int, e->segments.n + 1);
+    c->happens = HF_NEW_ARRAY(int, e->segments.n + 1);
     for (size_t i = 0; i < e->segments.n; i++) {
         c->segment[i] = hf_sat_lit(c->sat, true);
         c->changed[i] = hf_sat_lit(c->sat, false);
+        put_happens(c, (uint32_t)i);
     }
     for (size_t s = 0; s < e->sessions.n; s++) {
         const hf_event_session *row = &e->sessions.at[s];
@@ -115,7 +155,7 @@ static void put_change(hf_encoding *c, const hf_event_read *r, int lit)
     if (next >= 0 && c->boundary == HF_BOUNDARY_STRICT)
         HF_CLAUSE(c, -lit, -c->segment[next]);
     if (next >= 0 && c->boundary == HF_BOUNDARY_BEST)
-        HF_CLAUSE(c, -c->strict_lit, -lit, -c->segment[next]);
+        HF_CLAUSE(c, -wish(c, HF_WISH_STRICT), -lit, -c->segment[next]);
 }
 
 /* A version can be read only if it is there, and is as it was observed. */
@@ -181,6 +221,10 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
             put_source(c, r, from->txn, lits[i]);
         if (!from->as_before)
             put_change(c, r, lits[i]);
+        if (!from->as_before && !from->alike && !r->unseen)
+            HF_CLAUSE(c, -wish(c, HF_WISH_UNSEEN), -lits[i]);
+        if (from->absent != e->sources.at[r->source + r->observed].absent)
+            HF_CLAUSE(c, -wish(c, HF_WISH_PRESENT), -lits[i]);
         hf_vec_push(&some, lits[i]);
     }
     hf_encoding_add(c, some.at, (uint32_t)some.n);
@@ -218,8 +262,8 @@ hf_status hf_encoding_init(hf_encoding *c, const hf_events *e,
                        "this build has no SAT solver to predict with");
     c->yes = hf_sat_lit(c->sat, true);
     hf_sat_clause(c->sat, &c->yes, 1);
-    if (boundary == HF_BOUNDARY_BEST)
-        c->strict_lit = hf_sat_lit(c->sat, true);
+    for (unsigned i = 0; i < HF_WISHES; i++)
+        c->wish[i] = hf_sat_lit(c->sat, true);
     put_segments(c);
     c->choice = HF_NEW_ZEROED(int, e->sources.n + 1);
     for (size_t i = 0; i < e->reads.n; i++)
@@ -235,6 +279,7 @@ void hf_encoding_release(hf_encoding *c)
 {
     hf_sat_free(c->sat);
     hf_free(c->segment);
+    hf_free(c->happens);
     hf_free(c->changed);
     hf_free(c->choice);
     hf_free(c->order);

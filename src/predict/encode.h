@@ -8,12 +8,16 @@
  *   a comes before b in the commit order    one for each pair, transitive
  *   a is visible to view g                  a view: the reads of one
  *                                           transaction, statement or place
+ *   segment j takes place                   it is included, or what is wished
+ *                                           for says so
  *
  * The level is a set of implications that only ever force "visible" and
  * "before": the least visibility is always a model, so nothing is guessed.
  * That an execution is not serializable is no part of it.  search.c finds an
  * order of a candidate and adds the clause of hf_encoding_refute(): some read
  * is not served by that order.
+ *
+ * What is wished for but need not be (hf_wish) is a literal that is assumed.
  *
  * Below a limit all implications are there from the start; above it they are
  * added when a model breaks them (hf_encoding_repair()).
@@ -31,8 +35,18 @@
 typedef enum hf_boundary {
     HF_BOUNDARY_STRICT,
     HF_BOUNDARY_RELAXED,
-    HF_BOUNDARY_BEST /* both; strict_lit asks for the first */
+    HF_BOUNDARY_BEST /* both; HF_WISH_STRICT asks for the first */
 } hf_boundary;
+
+/* Wishes that make it likely that the application can carry it out. */
+#define HF_WISH_STRICT (1u << 0) /* HF_BOUNDARY_BEST: the strict boundary */
+/* A transaction that is cut short goes on and writes what it was observed to
+ * write: the level must allow that as well, by its rule for conflicts too.  And
+ * it sees whom it was observed to read from, if they are there. */
+#define HF_WISH_FINISH (1u << 1)
+#define HF_WISH_PRESENT (1u << 2) /* a row that was found is found, and not */
+#define HF_WISH_UNSEEN (1u << 3)  /* no result that the application gets */
+#define HF_WISHES 4u
 
 typedef struct hf_encoding {
     const hf_events *e;
@@ -40,13 +54,14 @@ typedef struct hf_encoding {
     hf_boundary boundary;
     hf_sat *sat;
     hf_budget *budget;
-    int yes;        /* a literal that is true */
-    int strict_lit; /* HF_BOUNDARY_BEST: assume it for the strict boundary */
-    int *segment;   /* per segment: it is included */
-    int *changed;   /* per segment: a read in it or before it in its
-                       transaction has changed */
-    int *choice;    /* per source of each read */
-    int *order;     /* n * n: a before b */
+    int yes; /* a literal that is true */
+    int wish[HF_WISHES];
+    int *segment; /* per segment: it is included */
+    int *happens; /* per segment: it takes place, behind a boundary too */
+    int *changed; /* per segment: a read in it or before it in its
+                     transaction has changed */
+    int *choice;  /* per source of each read */
+    int *order;   /* n * n: a before b */
     /* views */
     uint32_t n_views;
     uint32_t *view_of;   /* per read */
@@ -75,11 +90,10 @@ void hf_encoding_add(hf_encoding *c, const int *lits, uint32_t n);
 #define HF_CLAUSE(c, ...)                                                      \
     hf_encoding_add((c), (const int[]){__VA_ARGS__},                           \
                     sizeof((int[]){__VA_ARGS__}) / sizeof(int))
-/* a's write in segment w is included. */
-static inline int hf_encoding_has(const hf_encoding *c, uint32_t segment)
-{
-    return c->segment[segment];
-}
+/* Assumes these wishes for the next answer. */
+void hf_encoding_assume(hf_encoding *c, unsigned wishes);
+/* After HF_SAT_NO: those of them that stood in the way; 0: none did. */
+unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes);
 
 /* ---- encode_level.c ------------------------------------------------------ */
 
@@ -104,8 +118,10 @@ void hf_encoding_refute(hf_encoding *c, const uint32_t *place,
                         const hf_chosen *x);
 /* Not this execution. */
 void hf_encoding_block(hf_encoding *c, const hf_chosen *x);
-/* Is the execution legal at the level?  Asks the solver, with it assumed. */
-hf_sat_answer hf_encoding_allows(hf_encoding *c, const hf_chosen *x);
+/* Is the execution legal at the level, and the wishes fulfilled?  Asks the
+ * solver, with it assumed. */
+hf_sat_answer hf_encoding_allows(hf_encoding *c, const hf_chosen *x,
+                                 unsigned wishes);
 /* The places of all transactions in the commit order of the last model. */
 void hf_encoding_places(hf_encoding *c, uint32_t *ret);
 

@@ -175,6 +175,20 @@ static void put_prefix_of(hf_encoding *c, int why, uint32_t d, uint32_t view)
                       visible(c, a, view));
 }
 
+/* Behind the boundary it reads as observed. */
+static void put_later(hf_encoding *c, const hf_event_read *r)
+{
+    uint32_t b = c->e->sources.at[r->source + r->observed].txn;
+    const hf_event_write *w = b ? hf_events_write(c->e, r->key, b) : NULL;
+
+    if (c->rules->view != HF_VIEW_TXN || !w || is_outside(c, r))
+        return;
+    HF_CLAUSE(c, c->segment[r->segment], -c->happens[r->segment],
+              -c->happens[w->segment], visible(c, b, r->txn));
+    HF_CLAUSE(c, c->segment[r->segment], -c->happens[r->segment],
+              -c->happens[w->segment], hf_encoding_before(c, b, r->txn));
+}
+
 static void put_sources(hf_encoding *c)
 {
     const hf_events *e = c->e;
@@ -184,6 +198,7 @@ static void put_sources(hf_encoding *c)
         const hf_event_read *r = &e->reads.at[i];
         uint32_t view = learns(c, i);
 
+        put_later(c, r);
         for (uint32_t j = 0; j < r->n_sources; j++) {
             uint32_t b = e->sources.at[r->source + j].txn;
             int lit = c->choice[r->source + j];
@@ -242,7 +257,7 @@ static void put_conflict(hf_encoding *c, const hf_event_write *w,
 {
     uint32_t a = w->txn, t = v->txn;
 
-    HF_CLAUSE(c, -c->segment[w->segment], -c->segment[v->segment],
+    HF_CLAUSE(c, -c->happens[w->segment], -c->happens[v->segment],
               -hf_encoding_before(c, a, t), visible(c, a, t));
 }
 
@@ -253,7 +268,7 @@ static void put_lock(hf_encoding *c, const hf_event_write *w,
 {
     const hf_events *e = c->e;
     uint32_t a = w->txn, t = v->txn;
-    int why[3] = {-c->segment[w->segment], -hf_encoding_before(c, a, t)};
+    int why[3] = {-c->happens[w->segment], -hf_encoding_before(c, a, t)};
 
     if (c->rules->view == HF_VIEW_TXN) {
         if (e->plain_at[t] != HF_NONE && e->plain_at[t] > v->locked_at) {
@@ -321,10 +336,10 @@ static void put_axiom(hf_encoding *c, uint32_t i)
             if (b == w->txn)
                 continue;
             if (!is_outside(c, r) && seen != -c->yes)
-                HF_CLAUSE(c, -lit, -c->segment[w->segment], -seen,
+                HF_CLAUSE(c, -lit, -c->happens[w->segment], -seen,
                           hf_encoding_before(c, w->txn, b));
             if (r->locking && c->rules->locks)
-                HF_CLAUSE(c, -lit, -c->segment[w->segment],
+                HF_CLAUSE(c, -lit, -c->happens[w->segment],
                           hf_encoding_before(c, w->txn, b),
                           hf_encoding_before(c, r->txn, w->txn));
         }

@@ -281,11 +281,13 @@ static void put_assumed(void *user, int lit)
     hf_sat_assume(user, lit);
 }
 
-hf_sat_answer hf_encoding_allows(hf_encoding *c, const hf_chosen *x)
+hf_sat_answer hf_encoding_allows(hf_encoding *c, const hf_chosen *x,
+                                 unsigned wishes)
 {
     for (;;) {
         hf_sat_answer answer;
 
+        hf_encoding_assume(c, wishes);
         describe(c, x, put_assumed, c->sat);
         answer = hf_sat_solve(c->sat);
         if (answer != HF_SAT_YES || hf_encoding_repair(c) == 0)

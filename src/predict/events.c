@@ -80,6 +80,20 @@ typedef struct chooser {
     hf_map shared; /* transaction, group and kind: the read they share */
 } chooser;
 
+/* Did that transaction leave no row there? */
+static bool is_absent(const hf_events *e, hf_key_id key, uint32_t txn)
+{
+    const hf_history *h = e->h;
+    const hf_event_write *w = txn ? hf_events_write(e, key, txn) : NULL;
+    hf_value_id v = txn              ? (w ? w->value : HF_NONE)
+                    : h->key_initial ? h->key_initial[key]
+                                     : HF_NONE;
+
+    if (!h->key_table || h->key_table[key] == HF_NONE)
+        return false; /* not a row */
+    return v == HF_NONE || h->value_type[v] == HF_NIL;
+}
+
 static void add_source(chooser *c, const hf_raw_read *raw, hf_event_read *r,
                        uint32_t txn)
 {
@@ -95,6 +109,7 @@ static void add_source(chooser *c, const hf_raw_read *raw, hf_event_read *r,
         return;
     s.as_before =
         txn == raw->observed || (raw->is_row && !s.matches && !raw->matches);
+    s.absent = !raw->is_row && is_absent(c->e, raw->key, txn);
     if (txn == raw->observed)
         r->observed = r->n_sources;
     hf_vec_push(&c->e->sources, s);
@@ -122,6 +137,17 @@ static bool may_share(const chooser *c, const hf_raw_read *raw,
            c->e->sources.at[r->source + r->observed].txn == raw->observed;
 }
 
+/* The reading part of a statement that writes the row: its result does not
+ * reach the application. */
+static bool is_unseen(const hf_events *e, const hf_raw_read *raw)
+{
+    const hf_event_write *w = raw->modifies && raw->locking && !raw->is_row
+                                  ? hf_events_write(e, raw->key, raw->txn)
+                                  : NULL;
+
+    return w && w->locked_at == raw->statement;
+}
+
 /* The read this one shares a choice with, or a new one; HF_NONE: no choice. */
 static uint32_t choose(chooser *c, const hf_raw_read *raw)
 {
@@ -135,13 +161,16 @@ static uint32_t choose(chooser *c, const hf_raw_read *raw)
                        .statement = raw->statement,
                        .locking = raw->locking,
                        .is_row = raw->is_row,
+                       .unseen = is_unseen(e, raw),
                        .source = (uint32_t)e->sources.n};
     uint32_t old;
 
     if (e->rules->internal) {
         old = hf_map_get(&c->shared, name);
-        if (old != UINT32_MAX && may_share(c, raw, &e->reads.at[old]))
+        if (old != UINT32_MAX && may_share(c, raw, &e->reads.at[old])) {
+            e->reads.at[old].unseen &= is_unseen(e, raw);
             return old;
+        }
     }
     add_source(c, raw, &r, 0);
     for (uint32_t i = 0; i < g->n_writes; i++) {
@@ -330,6 +359,7 @@ hf_status hf_events_init(hf_events *e, const hf_history *h,
         make_choices(e, &o);
         make_segments(e);
         number_places(e);
+        hf_events_find_alike(e);
         e->n_reads = (uint32_t)e->seen.n;
         e->n_writes = (uint32_t)e->writes.n;
     }

@@ -55,6 +55,8 @@ typedef struct hf_event_source {
     uint32_t txn;   /* 0: the initial version */
     bool matches;   /* rows: the version satisfies the condition */
     bool as_before; /* for the application the same as what was observed */
+    bool absent;    /* item reads: there is no such row */
+    bool alike;     /* the statement is known to return the same for it */
 } hf_event_source;
 
 /* One read with a choice. */
@@ -67,6 +69,7 @@ typedef struct hf_event_read {
     uint32_t place;             /* number of the operation's reads, ascending */
     bool locking;               /* takes the newest version, and keeps it so */
     bool is_row;                /* of a predicate operation */
+    bool unseen;                /* by the application: a part of an UPDATE */
     uint32_t source, n_sources; /* in sources; the initial version is first */
     uint32_t observed;          /* which of them it was */
 } hf_event_read;
@@ -134,7 +137,8 @@ typedef struct hf_raw_read {
     uint32_t observed;  /* transaction */
     uint32_t condition; /* rows: number of the condition in rows.c */
     bool locking, is_row;
-    bool matches; /* rows: the observed version does */
+    bool modifies; /* by a statement that changes rows and returns none */
+    bool matches;  /* rows: the observed version does */
 } hf_raw_read;
 
 typedef struct hf_observed {
@@ -148,6 +152,12 @@ typedef struct hf_observed {
 /* Fills the transactions and writes of e, and the reads of o. */
 HF_MUST_USE hf_status hf_observe(hf_observed *o, hf_error *err);
 void hf_observe_release(hf_observed *o);
+
+/* ---- alike.c: results ----------------------------------------------------
+ */
+
+/* Fills `alike` of the sources. */
+void hf_events_find_alike(hf_events *e);
 
 /* ---- rows.c: conditions ---------------------------------------------------
  */

@@ -14,6 +14,7 @@
 #include "predict/events.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/sort.h"
@@ -33,6 +34,8 @@ typedef struct pass {
     HF_VEC(hf_value_id) value_of; /* per raw read: what it returned */
     HF_VEC(hf_key_id) key_of;     /* per write, before sorting */
     uint32_t statement, block;
+    bool owned;    /* what follows belongs to a statement that was recorded */
+    bool modifies; /* which is an UPDATE or the like */
     hf_error *err;
 } pass;
 
@@ -146,6 +149,7 @@ static void put_read(pass *p, uint32_t t, hf_op_id op, hf_key_id key,
                      .statement = p->statement,
                      .condition = HF_NONE,
                      .locking = locking,
+                     .modifies = p->modifies,
                      .matches = true};
 
     if (!locking && p->e->plain_at[t] == HF_NONE)
@@ -235,8 +239,10 @@ static void put_append(pass *p, uint32_t t, hf_op_id op)
 {
     hf_key_id key = p->h->op_key[op];
 
-    if (p->mark[key] != t)
+    if (p->mark[key] != t) {
         put_read(p, t, op, key, UNREAD, true);
+        p->o->reads.at[p->o->reads.n - 1].modifies = true;
+    }
     put_write(p, t, op, key, p->h->op_value[op]);
 }
 
@@ -268,13 +274,47 @@ static hf_status put_op(pass *p, uint32_t t, hf_op_id op)
     return HF_OK;
 }
 
-/* Operations of one statement have one interval. */
-static bool same_statement(const hf_history *h, hf_txn_id t, hf_op_id op)
+/* A statement whose items follow it; a comment does nothing. */
+static bool owns_items(const hf_history *h, hf_op_id op)
 {
+    hf_str text;
+
+    if (hf_op_kind_of(h, op) != HF_OP_SQL || !is_done(h, op) ||
+        hf_op_is_opaque(h, op))
+        return false;
+    text = hf_string(h, hf_op_sql(h, op).text);
+    return text.len < 4 || text.ptr[0] != '/' || text.ptr[1] != '*' ||
+           text.ptr[text.len - 2] != '*' || text.ptr[text.len - 1] != '/';
+}
+
+/* Does the statement change rows, and return nothing of them? */
+static bool is_modifying(const hf_history *h, hf_op_id op)
+{
+    static const char *const words[] = {"update", "delete", "insert"};
+    hf_str text = hf_string(h, hf_op_sql(h, op).text);
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found =
+            found || (text.len > 6 && strncasecmp(text.ptr, words[i], 6) == 0);
+    for (size_t i = 0; found && i + 9 <= text.len; i++)
+        found = strncasecmp(text.ptr + i, "returning", 9) != 0;
+    return found;
+}
+
+/* Operations of one statement have one interval; without times they follow
+ * the statement, if it was recorded. */
+static bool same_statement(const pass *p, hf_txn_id t, hf_op_id op)
+{
+    const hf_history *h = p->h;
     uint64_t a0, a1, b0, b1;
 
-    return op > h->op_first[t] && hf_op_interval(h, t, op - 1, &a0, &a1) &&
-           hf_op_interval(h, t, op, &b0, &b1) && a0 == b0 && a1 == b1;
+    if (op == h->op_first[t])
+        return false;
+    if (hf_op_interval(h, t, op - 1, &a0, &a1) &&
+        hf_op_interval(h, t, op, &b0, &b1))
+        return a0 == b0 && a1 == b1;
+    return p->owned && hf_op_kind_of(h, op) != HF_OP_SQL;
 }
 
 static hf_status put_txn(pass *p, uint32_t t)
@@ -283,12 +323,17 @@ static hf_status put_txn(pass *p, uint32_t t)
     hf_status st = HF_OK;
 
     p->statement = p->block = 0;
+    p->owned = p->modifies = false;
     for (hf_op_id op = p->h->op_first[id];
          st == HF_OK && op < p->h->op_first[id + 1]; op++) {
         size_t n = p->o->reads.n;
 
-        if (op > p->h->op_first[id] && !same_statement(p->h, id, op))
+        if (op > p->h->op_first[id] && !same_statement(p, id, op))
             p->statement++;
+        if (hf_op_kind_of(p->h, op) == HF_OP_SQL) {
+            p->owned = owns_items(p->h, op);
+            p->modifies = p->owned && is_modifying(p->h, op);
+        }
         st = put_op(p, t, op);
         p->block += p->o->reads.n > n;
     }

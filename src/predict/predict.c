@@ -41,7 +41,8 @@ static hf_status too_many(const hf_events *e, hf_budget *budget, hf_error *err)
     return HF_OK;
 }
 
-/* Those that are feasible for sure first, then those with few changes. */
+/* Those that are feasible for sure first, then those whose transactions can go
+ * on as observed, then those with few changes. */
 static void rank(hf_predict_result *r)
 {
     uint32_t n = r->n_predictions;
@@ -51,10 +52,10 @@ static void rank(hf_predict_result *r)
     for (uint32_t i = 0; i < n; i++) {
         const hf_prediction *p = &r->predictions[i];
 
-        keys[i] = (hf_sortable){(uint64_t)!p->is_sure << 62 |
-                                    (uint64_t)p->n_changed << 24 |
-                                    (p->n_edges & 0xffffffu),
-                                i};
+        keys[i] = (hf_sortable){
+            (uint64_t)!p->is_sure << 62 | (uint64_t)!p->finishes << 61 |
+                (uint64_t)p->n_changed << 24 | (p->n_edges & 0xffffffu),
+            i};
     }
     hf_sort(keys, n);
     for (uint32_t i = 0; i < n; i++)
@@ -84,6 +85,11 @@ static void state(hf_predict_result *r, hf_search_end end)
     const char *level = hf_predict_target_get(o->target)->name;
     const char *what = kind_of_none(o->strategy);
     char ignored[80] = "";
+    const char *cut =
+        r->stats.none_finishes
+            ? "; in all there are, a transaction that is cut short goes on "
+              "otherwise than observed, or aborts"
+            : "";
 
     r->is_complete = end == HF_SEARCH_ALL;
     r->answer = r->n_predictions > 0   ? HF_PREDICT_FOUND
@@ -105,11 +111,11 @@ static void state(hf_predict_result *r, hf_search_end end)
         snprintf(r->statement, sizeof r->statement,
                  "every execution %s that is %s and not serializable changes "
                  "the same reads as one of these, or reads in the same places "
-                 "of the application%s",
-                 what, level, ignored);
+                 "of the application%s%s",
+                 what, level, cut, ignored);
     else
         snprintf(r->statement, sizeof r->statement,
-                 "as many as were asked for; there may be more");
+                 "as many as were asked for; there may be more%s", cut);
 }
 
 static hf_status ask(const hf_events *e, hf_predict_result *r,
@@ -176,4 +182,51 @@ void hf_predict_result_free(hf_predict_result *r)
         hf_prediction_release(&r->predictions[i]);
     hf_free(r->predictions);
     hf_free(r);
+}
+
+static hf_status ask_keeps(const hf_events *e, hf_budget *budget,
+                           hf_verdict *ret_verdict, hf_error *err)
+{
+    hf_encoding c;
+    hf_chosen x;
+    hf_status st = hf_encoding_init(&c, e, HF_BOUNDARY_BEST, budget, err);
+
+    if (st != HF_OK)
+        return st;
+    hf_chosen_init(&x, e);
+    for (size_t s = 0; s < e->sessions.n; s++)
+        x.cut[s] = e->sessions.at[s].n_segments;
+    for (size_t i = 0; i < e->reads.n; i++)
+        x.source[i] = e->reads.at[i].observed;
+    switch (hf_encoding_allows(&c, &x, 0)) {
+    case HF_SAT_YES:
+        *ret_verdict = HF_VALID;
+        break;
+    case HF_SAT_NO:
+        *ret_verdict = HF_INVALID;
+        break;
+    default:
+        *ret_verdict = HF_UNKNOWN;
+    }
+    hf_chosen_release(&x);
+    hf_encoding_release(&c);
+    return HF_OK;
+}
+
+hf_status hf_predict_keeps(const hf_history *h, hf_predict_target target,
+                           hf_budget *budget, hf_verdict *ret_verdict,
+                           hf_error *err)
+{
+    hf_target_rules rules = *hf_target_rules_of(target);
+    hf_events e;
+    hf_status st;
+
+    rules.internal = false; /* what was observed need not agree */
+    st = hf_events_init(&e, h, &rules, err);
+    if (st == HF_OK)
+        st = too_many(&e, budget, err);
+    if (st == HF_OK)
+        st = ask_keeps(&e, budget, ret_verdict, err);
+    hf_events_release(&e);
+    return st;
 }

@@ -15,6 +15,7 @@
  *   targets.c        the levels that can be asked about
  *   observe.c        who wrote, who read from whom; rows.c: conditions
  *   events.c         sessions of reads and writes with choices
+ *   alike.c          versions that a statement would return the same for
  *   encode*.c        choices, boundaries and the level as clauses
  *   serial*.c        is a chosen execution serializable?  An order, or a cycle
  *   search.c         the loop: a legal execution, its order, a clause against
@@ -153,7 +154,16 @@ typedef struct hf_prediction {
     /* In each session at most one read changes and nothing after it counts:
      * only an abort can make it diverge.  Else what follows a changed read
      * is taken to happen as observed. */
-    bool is_sure;
+    bool is_strict;
+    /* Only what UPDATEs and the like read changes, or rows of which a SELECT
+     * is known to return the same: no result that the application gets, so
+     * what follows is as observed. */
+    bool is_unseen;
+    /* The level allows transactions that are cut short to go on and write
+     * what they were observed to write.  Else, if they do, one aborts (by the
+     * rule of conflicts) or somebody's read is not legal. */
+    bool finishes;
+    bool is_sure;   /* finishes, and one of the two before */
     uint64_t shape; /* equal for predictions that are not told apart */
 } hf_prediction;
 
@@ -171,6 +181,8 @@ typedef struct hf_predict_stats {
     uint64_t variables, clauses, literals;
     uint32_t iterations; /* candidates that turned out serializable, etc. */
     uint32_t ignored;    /* operations that say nothing about rows or keys */
+    /* Proved: there is none that finishes. */
+    bool none_finishes;
     double encode_seconds, solve_seconds; /* of CPU time */
 } hf_predict_stats;
 
@@ -183,7 +195,7 @@ typedef struct hf_predict_result {
      * predictions, time or memory came first. */
     bool is_complete;
     /* One sentence: what was proved, or what stopped the search. */
-    char statement[240];
+    char statement[400];
     hf_predict_stats stats;
 } hf_predict_result;
 
@@ -195,6 +207,15 @@ HF_MUST_USE hf_status hf_predict(const hf_history *h,
                                  hf_predict_result **ret_result, hf_error *err);
 void hf_predict_result_free(hf_predict_result *r); /* NULL: nothing */
 
+/* Is the execution, as it was observed, one that the target allows?  Asked of
+ * the rules that predictions are made by, in every commit order.  What it says
+ * of aborted or unexplained reads is the error of hf_predict().  HF_UNKNOWN: a
+ * limit. */
+HF_MUST_USE hf_status hf_predict_keeps(const hf_history *h,
+                                       hf_predict_target target,
+                                       hf_budget *budget,
+                                       hf_verdict *ret_verdict, hf_error *err);
+
 /* The predicted execution as a history: sessions up to their boundaries, each
  * read with the value of its source.  Transactions keep their labels (or get
  * the number they had).  Where a key has equal values, each gets its writer's
@@ -204,5 +225,10 @@ void hf_predict_result_free(hf_predict_result *r); /* NULL: nothing */
 HF_MUST_USE hf_status hf_prediction_history(const hf_history *observed,
                                             const hf_prediction *p,
                                             hf_history **ret, hf_error *err);
+/* The same, but transactions that are cut short write after the boundary what
+ * they were observed to write; they read nothing there. */
+HF_MUST_USE hf_status hf_prediction_whole(const hf_history *observed,
+                                          const hf_prediction *p,
+                                          hf_history **ret, hf_error *err);
 
 #endif

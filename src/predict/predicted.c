@@ -24,6 +24,7 @@ typedef struct maker {
     const hf_history *h;
     const hf_prediction *p;
     hf_builder *b;
+    bool whole;             /* with the writes after a boundary */
     hf_key_id *key;         /* per key: in the new history; HF_NONE: not yet */
     hf_session_id *session; /* per session */
     hf_txn_id *txn;         /* per transaction */
@@ -373,15 +374,17 @@ static void put_op(maker *m, hf_txn_id t, hf_op_id op, hf_op_id last)
 static void put_txn(maker *m, hf_txn_id t)
 {
     const hf_predicted_session *s = boundary_of(m, t);
-    hf_op_id last = m->h->op_first[t + 1] - 1;
+    hf_op_id end = m->h->op_first[t + 1], last = end - 1;
 
     if (!s || s->txn == HF_NONE || t > s->txn)
         return;
     if (t == s->txn)
         last = s->last;
-    for (hf_op_id op = m->h->op_first[t];
-         op < m->h->op_first[t + 1] && op <= last; op++)
-        put_op(m, t, op, last);
+    for (hf_op_id op = m->h->op_first[t]; op < end && op <= last; op++)
+        put_op(m, t, op, m->whole ? end : last);
+    for (hf_op_id op = last + 1; m->whole && op < end; op++)
+        if (is_write(m->h, op) && !hf_op_has_predicate(hf_op_kind_of(m->h, op)))
+            put_write(m, t, op, end);
 }
 
 /* Everybody is named before anyone is read from. */
@@ -411,12 +414,10 @@ static uint32_t *none(size_t n)
     return a;
 }
 
-hf_status hf_prediction_history(const hf_history *observed,
-                                const hf_prediction *p, hf_history **ret,
-                                hf_error *err)
+static hf_status make(const hf_history *h, const hf_prediction *p, bool whole,
+                      hf_history **ret, hf_error *err)
 {
-    const hf_history *h = observed;
-    maker m = {.h = h, .p = p, .b = hf_builder_new()};
+    maker m = {.h = h, .p = p, .whole = whole, .b = hf_builder_new()};
 
     m.key = none(h->n_keys);
     m.session = none(h->n_sessions);
@@ -447,4 +448,18 @@ hf_status hf_prediction_history(const hf_history *observed,
     hf_vec_release(&m.results);
     hf_out_release(&m.text);
     return hf_builder_finish(m.b, ret, err);
+}
+
+hf_status hf_prediction_history(const hf_history *observed,
+                                const hf_prediction *p, hf_history **ret,
+                                hf_error *err)
+{
+    return make(observed, p, false, ret, err);
+}
+
+hf_status hf_prediction_whole(const hf_history *observed,
+                              const hf_prediction *p, hf_history **ret,
+                              hf_error *err)
+{
+    return make(observed, p, true, ret, err);
 }

@@ -11,14 +11,17 @@
  * (Counterexample-guided, as an exists-forall problem.)  Each clause removes
  * every execution that the order serves, so the loop ends.
  *
- * The best strategy first looks for executions inside the strict boundary,
- * which are feasible for sure, then for all.  A prediction is made smaller
- * (reads go back to what was observed, or their session stops before them, one
- * by one, as long as it stays one),
- * sessions in which nothing changes go on to where they ended, and then it is
- * excluded together with all that change the same reads and more; if
- * its shape keeps coming back, with all that change reads in the same places
- * of the application.
+ * First it is asked whether there is one at all; if not, that is the answer.
+ * That one is kept for the case that a limit comes before a better one.  Then
+ * the wishes of encode.h are asked for, those that leave the application
+ * nothing to do otherwise first, in the end none.
+ *
+ * A prediction is made smaller (reads go back to what was observed, or their
+ * session stops before them, one by one, as long as it stays one), sessions in
+ * which nothing changes go on to where they ended, and then it is excluded
+ * together with all that change the same reads and more; if its shape keeps
+ * coming back, with all that change reads in the same places of the
+ * application.
  */
 #include "predict/search.h"
 
@@ -30,6 +33,26 @@
 #define SHRINK_TRIES 48u
 #define STOP_TRIES 3u /* boundaries before a changed read */
 #define SAME_SHAPE 6u /* so often in a row: exclude the places */
+/* For wishes, after which fewer are asked for: conflicts of one answer, and
+ * answers, at most, at least, and in between by the clauses of the order (n^3
+ * of n transactions).  Counted, not timed: the same every time. */
+#define WISH_CONFLICTS 10000u
+#define LEAST_CONFLICTS 1000u
+#define WISH_ANSWERS 1000u
+#define LEAST_ANSWERS 5u
+#define WISH_CLAUSES 30000000u
+
+/* What is wished for, one after the other. */
+#define LIKELY (HF_WISH_FINISH | HF_WISH_PRESENT)
+static const unsigned wishes_of_best[] = {LIKELY | HF_WISH_UNSEEN,
+                                          LIKELY | HF_WISH_STRICT,
+                                          LIKELY,
+                                          HF_WISH_FINISH | HF_WISH_STRICT,
+                                          HF_WISH_FINISH,
+                                          HF_WISH_STRICT,
+                                          0};
+static const unsigned wishes_of_others[] = {LIKELY | HF_WISH_UNSEEN, LIKELY,
+                                            HF_WISH_FINISH, 0};
 
 typedef struct searcher {
     const hf_events *e;
@@ -41,9 +64,14 @@ typedef struct searcher {
     uint32_t *place;
     hf_predictions *found;
     hf_predict_stats *stats;
-    bool exact, strict_phase;
-    uint32_t again; /* predictions in a row with a known shape */
-    hf_map sites;   /* place of the application: index into site_lits */
+    bool exact;
+    bool probing;        /* is there one at all? */
+    hf_prediction first; /* what probing found; no reads: nothing */
+    bool has_first;
+    const unsigned *wishes; /* those that are asked for now; the last is 0 */
+    uint32_t answers;       /* to these wishes */
+    uint32_t again;         /* predictions in a row with a known shape */
+    hf_map sites;           /* place of the application: index into site_lits */
     HF_VEC(int) site_lits;
     bool ended; /* nothing can be excluded any more */
 } searcher;
@@ -68,9 +96,7 @@ static bool still_works(searcher *q)
     if (!is_unserializable(
             q, hf_serial_judge(q->serial, &q->y, q->options->budget, NULL)))
         return false;
-    if (q->strict_phase)
-        hf_sat_assume(q->c.sat, q->c.strict_lit);
-    return hf_encoding_allows(&q->c, &q->y) == HF_SAT_YES;
+    return hf_encoding_allows(&q->c, &q->y, *q->wishes) == HF_SAT_YES;
 }
 
 static void copy(searcher *q, hf_chosen *to, const hf_chosen *from)
@@ -239,10 +265,28 @@ static bool is_known(const searcher *q, uint64_t shape)
     return false;
 }
 
+/* The prediction q->x, of the last model. */
+static hf_prediction prediction_of(searcher *q, hf_serial_answer a,
+                                   bool finishes)
+{
+    hf_prediction p = {.finishes = finishes};
+
+    hf_encoding_places(&q->c, q->place);
+    hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);
+    p.is_sure = p.finishes && (p.is_strict || p.is_unseen);
+    if (a == HF_SERIAL_CYCLE) {
+        p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
+        p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);
+    }
+    p.shape = hf_shape_of(q->shapes, &p);
+    return p;
+}
+
 /* q->x is a prediction: keeps it, unless its shape is known. */
 static void keep(searcher *q)
 {
-    hf_prediction p = {0};
+    unsigned wishes = *q->wishes | HF_WISH_FINISH;
+    hf_prediction p;
     hf_serial_answer a;
 
     shrink(q);
@@ -250,15 +294,12 @@ static void keep(searcher *q)
     a = hf_serial_judge(q->serial, &q->x, q->options->budget, NULL);
     if (!is_unserializable(q, a))
         return; /* the budget was spent meanwhile */
-    if (hf_encoding_allows(&q->c, &q->x) != HF_SAT_YES)
-        return;
-    hf_encoding_places(&q->c, q->place);
-    hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);
-    if (a == HF_SERIAL_CYCLE) {
-        p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
-        p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);
+    if (hf_encoding_allows(&q->c, &q->x, wishes) != HF_SAT_YES) {
+        wishes = *q->wishes;
+        if (hf_encoding_allows(&q->c, &q->x, wishes) != HF_SAT_YES)
+            return;
     }
-    p.shape = hf_shape_of(q->shapes, &p);
+    p = prediction_of(q, a, wishes & HF_WISH_FINISH);
     if (is_known(q, p.shape)) {
         hf_prediction_release(&p);
         q->again++;
@@ -269,23 +310,68 @@ static void keep(searcher *q)
     exclude(q, q->again >= SAME_SHAPE);
 }
 
+/* On to the next wishes that do not have all that stood in the way; false:
+ * nothing did, there is nothing more. */
+static bool wish_less(searcher *q)
+{
+    unsigned failed = hf_encoding_failed(&q->c, *q->wishes);
+
+    if (failed == 0)
+        return false;
+    if (failed == HF_WISH_FINISH && q->found->n == 0)
+        q->stats->none_finishes = true;
+    while ((*q->wishes & failed) == failed)
+        q->wishes++;
+    q->answers = 0;
+    return true;
+}
+
+/* Too much effort for wishes: there is one without, so on to fewer. */
+static bool gives_up(searcher *q)
+{
+    hf_budget *budget = q->options->budget;
+
+    if (q->probing || *q->wishes == 0 || (budget && hf_budget_look(budget)))
+        return false;
+    q->wishes++;
+    q->answers = 0;
+    return true;
+}
+
+static uint64_t between(uint64_t n, uint64_t least, uint64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+static hf_sat_answer solve(searcher *q)
+{
+    uint64_t n = q->e->n;
+
+    if (!q->probing && *q->wishes != 0) {
+        uint64_t most = WISH_CLAUSES / (n * n * n);
+
+        if (q->answers++ >= between(most, LEAST_ANSWERS, WISH_ANSWERS))
+            return HF_SAT_LIMIT;
+        hf_sat_effort(q->c.sat,
+                      (int)between(10 * most, LEAST_CONFLICTS, WISH_CONFLICTS));
+    }
+    hf_encoding_assume(&q->c, q->probing ? 0 : *q->wishes);
+    return hf_sat_solve(q->c.sat);
+}
+
 /* One model; false: it is over, *ret_end says how. */
 static bool step(searcher *q, hf_search_end *ret_end)
 {
     hf_budget *budget = q->options->budget;
+    hf_serial_answer a;
 
-    if (q->strict_phase)
-        hf_sat_assume(q->c.sat, q->c.strict_lit);
-    switch (hf_sat_solve(q->c.sat)) {
+    switch (solve(q)) {
     case HF_SAT_LIMIT:
         *ret_end = HF_SEARCH_LIMIT;
-        return false;
+        return gives_up(q);
     case HF_SAT_NO:
         *ret_end = HF_SEARCH_ALL;
-        if (!q->strict_phase)
-            return false;
-        q->strict_phase = false;
-        return true;
+        return !q->probing && wish_less(q);
     default:
         break;
     }
@@ -293,7 +379,8 @@ static bool step(searcher *q, hf_search_end *ret_end)
     if (hf_encoding_repair(&q->c) > 0)
         return true;
     hf_encoding_chosen(&q->c, &q->x);
-    switch (hf_serial_judge(q->serial, &q->x, budget, q->place)) {
+    a = hf_serial_judge(q->serial, &q->x, budget, q->place);
+    switch (a) {
     case HF_SERIAL_LIMIT:
         *ret_end = HF_SEARCH_LIMIT;
         return false;
@@ -308,6 +395,12 @@ static bool step(searcher *q, hf_search_end *ret_end)
         break;
     case HF_SERIAL_CYCLE:
         break;
+    }
+    if (q->probing) {
+        q->first = prediction_of(q, a, false);
+        q->has_first = true;
+        q->probing = false;
+        return true;
     }
     keep(q);
     *ret_end = HF_SEARCH_ENOUGH;
@@ -349,6 +442,15 @@ static hf_boundary boundary_of(hf_predict_strategy strategy)
     }
 }
 
+/* A limit came before anything better. */
+static void fall_back(searcher *q)
+{
+    if (q->has_first && q->found->n == 0)
+        hf_vec_push(q->found, q->first);
+    else if (q->has_first)
+        hf_prediction_release(&q->first);
+}
+
 static void count(searcher *q)
 {
     q->stats->choices = (uint32_t)q->e->sources.n;
@@ -372,7 +474,9 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
         return st;
     q.exact = options->strategy == HF_PREDICT_BEST ||
               options->strategy == HF_PREDICT_EXACT_STRICT;
-    q.strict_phase = options->strategy == HF_PREDICT_BEST;
+    q.wishes = options->strategy == HF_PREDICT_BEST ? wishes_of_best
+                                                    : wishes_of_others;
+    q.probing = true;
     q.serial = hf_serial_new(e);
     q.shapes = hf_shapes_new(e);
     hf_chosen_init(&q.x, e);
@@ -381,6 +485,7 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     hf_map_init(&q.sites);
     count(&q);
     loop(&q, ret_end);
+    fall_back(&q);
     stats->solve_seconds += (double)(hf_clock_cpu_ns() - encoded) / 1e9;
     hf_encoding_release(&q.c);
     hf_serial_free(q.serial);

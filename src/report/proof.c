@@ -50,14 +50,37 @@ static void put_fact(const hf_story *s, uint32_t literal, hf_out *out)
     }
 }
 
+/* ", with T1 before T2 on x, T2 before T4 on x": what makes a version the one
+ * that changes the matches of a condition. */
+static void put_orders(const hf_story *s, const hf_step *step, uint32_t from,
+                       hf_out *out)
+{
+    for (uint32_t i = from; i < step->n; i++) {
+        const hf_edge *e = &s->w->edges[step->first + i];
+
+        if (i == from + EDGES_SHOWN) {
+            hf_out_format(out, " and %" PRIu32 " more", step->n - i);
+            return;
+        }
+        hf_out_text(out, i == from ? ", with " : ", ");
+        hf_txn_print(s->h, e->from, out);
+        hf_out_text(out, " before ");
+        hf_txn_print(s->h, e->to, out);
+        hf_out_text(out, " on ");
+        hf_key_print(s->h, e->key, out);
+    }
+}
+
 /* "T3 -rw x-> T2 -wr y-> T3" */
 static void put_cycle(const hf_story *s, const hf_step *step, hf_out *out)
 {
-    for (uint32_t i = 0; i < step->n; i++) {
+    uint32_t n = hf_step_cycle(s->w, step);
+
+    for (uint32_t i = 0; i < n; i++) {
         const hf_edge *e = &s->w->edges[step->first + i];
 
         if (i == EDGES_SHOWN) {
-            hf_out_format(out, "... %" PRIu32 " more -> ", step->n - i);
+            hf_out_format(out, "... %" PRIu32 " more -> ", n - i);
             break;
         }
         hf_txn_print(s->h, e->from, out);
@@ -69,6 +92,7 @@ static void put_cycle(const hf_story *s, const hf_step *step, hf_out *out)
         hf_out_text(out, "-> ");
     }
     hf_txn_print(s->h, s->w->edges[step->first].from, out);
+    put_orders(s, step, n, out);
 }
 
 /* " (by 1, 4)": the facts that refute the others of the step. */
@@ -150,7 +174,8 @@ static void number_facts(hf_story *s, uint32_t refuted, hf_story_list *ret)
 /* The edges of the last circle, in sentences. */
 static void put_sentences(const hf_story *s, const hf_step *step, hf_out *out)
 {
-    for (uint32_t i = 0; i < step->n && i < EDGES_SHOWN; i++) {
+    for (uint32_t i = 0; i < hf_step_cycle(s->w, step) && i < EDGES_SHOWN;
+         i++) {
         hf_out_text(out, "     ");
         hf_edge_print(s->h, &s->w->edges[step->first + i], out);
         hf_out_char(out, '\n');

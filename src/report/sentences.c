@@ -133,7 +133,7 @@ static void tell_non_repeatable(const tale *s)
 static void tell_duplicate_element(const tale *s)
 {
     reads(s, 0);
-    say(s, ", which has an element twice");
+    say(s, ", which has an element more often than it was appended");
 }
 
 static void tell_duplicate(const tale *s)

@@ -174,6 +174,7 @@ bool hf_client_begin(hf_client *c, hf_db_level level, bool read_only)
 
     if (c->log)
         hf_log_begin(c->log, at.start);
+    c->seen = 0;
     c->answer = (hf_db_answer){0};
     c->db->driver->begin(c->session, level, read_only, &c->answer);
     c->state = state_of(c->answer.status);
@@ -181,6 +182,12 @@ bool hf_client_begin(hf_client *c, hf_db_level level, bool read_only)
     if (c->log)
         hf_log_mark(c->log, HF_OP_BEGIN, at);
     return c->state == HF_CLIENT_LIVE;
+}
+
+bool hf_client_begin_look(hf_client *c, hf_db_level level)
+{
+    c->looks = true;
+    return hf_client_begin(c, level, true);
 }
 
 /* What the answer to a commit means. */
@@ -206,6 +213,7 @@ hf_outcome hf_client_end(hf_client *c)
     hf_outcome outcome = HF_ABORTED;
     hf_db_answer ignored = {0};
 
+    c->looks = c->looked = false;
     if (live)
         outcome = commit(c);
     if (c->state == HF_CLIENT_REFUSED || c->state == HF_CLIENT_GAVE_UP)
@@ -224,7 +232,7 @@ hf_outcome hf_client_end(hf_client *c)
 void hf_client_give_up(hf_client *c, const char *reason)
 {
     (void)reason;
-    if (c->state == HF_CLIENT_LIVE)
+    if (c->state == HF_CLIENT_LIVE && !c->looked)
         c->state = HF_CLIENT_GAVE_UP;
 }
 
@@ -281,6 +289,11 @@ static unsigned read_kind(const hf_step *s)
     if (sql.len > share.len && hf_str_eq(end, share))
         return HF_OP_READ | HF_OP_FOR_SHARE;
     return HF_OP_READ;
+}
+
+static bool only_reads(const hf_step *s)
+{
+    return returns_rows(s) && read_kind(s) == HF_OP_READ;
 }
 
 static void log_read(hf_client *c, const hf_log_key *key, unsigned kind,
@@ -511,8 +524,11 @@ bool hf_client_step(hf_client *c, const hf_step *step,
     hf_db_statement statement;
     hf_span at;
 
-    if (c->state != HF_CLIENT_LIVE)
+    if (c->looks && !only_reads(step))
+        c->looked = true;
+    if (c->state != HF_CLIENT_LIVE || c->looked)
         return false;
+    c->seen++;
     at.start = hf_client_now(c);
     prepare(c, step, params, n, at.start);
     statement = statement_of(c, step);

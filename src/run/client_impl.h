@@ -57,6 +57,9 @@ struct hf_client {
     bool has_cover;   /* hf_client_covers() */
     int64_t cover_first, cover_last;
     uint32_t fresh;
+    bool looks;    /* the transaction ends before its first write */
+    bool looked;   /* it came that far: nothing more is sent */
+    uint32_t seen; /* its statements so far */
     hf_client_state state;
     hf_db_answer answer;          /* of the last call */
     const hf_client_hooks *hooks; /* NULL: none */
@@ -75,6 +78,9 @@ void hf_client_interrupt(hf_client *c);
 /* One transaction around steps: begin; steps; end, which commits if it is
  * live and aborts if need be. */
 bool hf_client_begin(hf_client *c, hf_db_level level, bool read_only);
+/* The same, of a transaction that would write: only what it reads before is
+ * sent, so that it can be served by who serves readers. */
+bool hf_client_begin_look(hf_client *c, hf_db_level level);
 hf_outcome hf_client_end(hf_client *c);
 uint64_t hf_client_now(const hf_client *c);
 

@@ -49,6 +49,9 @@ typedef struct hf_control_options {
     const hf_plan *plan;
     const hf_tape *tape; /* of the observed execution */
     hf_legal_rule rule;
+    /* Behind the boundary a transaction reads what it sees without seeing
+     * anybody new; else from whom it was observed to read, if that is legal. */
+    bool aloof;
     bool (*stop)(void *user); /* asked between transactions; may be NULL */
     void *user;
 } hf_control_options;

@@ -147,6 +147,8 @@ static uint32_t choose_planned(hf_controller *c, uint32_t key)
     bool tolerated = r ? r->wish == HF_PLAN_BEYOND : is_beyond(c);
     uint32_t v = HF_NONE;
 
+    if (tolerated && c->o->aloof)
+        return version_at(c, key, hf_legal_view(c->legal, key));
     if (r)
         kind = find_planned(c, key, r, &v);
     if (kind == HF_DIVERGENCE_COUNT) {

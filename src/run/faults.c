@@ -5,27 +5,25 @@
  * and before the run ends.  All are notes in the history.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "run/runner_impl.h"
 
 #define SHORTEST 0.05
 #define LONGEST 3.0
 
-static const struct {
-    const char *name, *note;
-} faults[HF_FAULT_COUNT] = {
-    [HF_FAULT_KILL] = {"kill", "-- fault: kill"},
-    [HF_FAULT_PAUSE] = {"pause", "-- fault: pause"},
-    [HF_FAULT_RESTART] = {"restart", "-- fault: restart"},
-    [HF_FAULT_CUT_CLIENT] = {"cut-client", "-- fault: cut-client"},
-    [HF_FAULT_PARTITION] = {"partition", "-- fault: partition"},
+static const char *const names[HF_FAULT_COUNT] = {
+    [HF_FAULT_KILL] = "kill",           [HF_FAULT_PAUSE] = "pause",
+    [HF_FAULT_RESTART] = "restart",     [HF_FAULT_CUT_CLIENT] = "cut-client",
+    [HF_FAULT_PARTITION] = "partition",
 };
 
 const char *hf_fault_name(unsigned f)
 {
-    return f < HF_FAULT_COUNT ? faults[f].name : NULL;
+    return f < HF_FAULT_COUNT ? names[f] : NULL;
 }
 
 hf_status hf_faults_check(const hf_run_options *o, hf_error *err)
@@ -42,8 +40,8 @@ hf_status hf_faults_check(const hf_run_options *o, hf_error *err)
                            "%s has no faults that could be injected", d->name);
         if (!d->can_fault(o->db, (hf_db_fault)f, why, sizeof(why)))
             return hf_fail(err, HF_ERR_USAGE,
-                           "fault \"%s\" is not possible with %s: %s",
-                           faults[f].name, d->name, why);
+                           "fault \"%s\" is not possible with %s: %s", names[f],
+                           d->name, why);
     }
     return HF_OK;
 }
@@ -70,6 +68,18 @@ static double length_of(double every)
     return length > LONGEST ? LONGEST : length;
 }
 
+/* "-- fault: kill, node 1", from its begin to its end. */
+static void put_note(hf_runner *r, hf_db_fault f, uint64_t begin, uint64_t end)
+{
+    const char *whom = r->o->db->struck;
+    size_t size = strlen(names[f]) + strlen(whom) + 20;
+    char *text = hf_alloc(size);
+
+    (void)snprintf(text, size, "-- fault: %s, %s", names[f], whom);
+    hf_vec_push(&r->texts, text); /* now the runner's */
+    hf_recorder_note(r->recorder, text, begin, end);
+}
+
 static void inject(hf_runner *r, hf_db_fault f, uint64_t seed)
 {
     hf_db *db = r->o->db;
@@ -78,17 +88,17 @@ static void inject(hf_runner *r, hf_db_fault f, uint64_t seed)
     hf_status st = db->driver->fault(db, f, seed, true, &err);
 
     if (st == HF_OK) {
-        hf_runner_note(r, "fault after %.1f s: %s",
-                       (double)(begin - r->clients_epoch) / 1e9,
-                       faults[f].name);
+        hf_runner_note(r, "fault after %.1f s: %s, %s",
+                       (double)(begin - r->clients_epoch) / 1e9, names[f],
+                       db->struck);
         (void)hf_runner_sleep(r, length_of(r->o->fault_every));
         st = db->driver->fault(db, f, seed, false, &err);
     }
     end = hf_runner_now(r);
     if (r->recorder)
-        hf_recorder_note(r->recorder, faults[f].note, begin, end);
+        put_note(r, f, begin, end);
     if (st != HF_OK) {
-        hf_error_context(&err, "fault \"%s\"", faults[f].name);
+        hf_error_context(&err, "fault \"%s\"", names[f]);
         hf_runner_fail(r, &err);
         return;
     }

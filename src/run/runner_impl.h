@@ -32,11 +32,13 @@ typedef struct hf_runner {
     _Atomic(int64_t) left;  /* transactions that may still start */
     atomic_bool stop;
     _Atomic(uint64_t) faults;
+    bool looks;              /* some of those that write only read instead */
+    _Atomic(uint64_t) reads; /* transactions for nodes that serve readers */
 
     pthread_mutex_t mutex; /* of what follows, and of notes */
     bool failed;
     hf_error failure;
-    HF_VEC(char *) texts; /* of statements for loading */
+    HF_VEC(char *) texts; /* of statements for loading, then of notes */
 
     pthread_t fault_thread;
     bool has_fault_thread;

@@ -628,7 +628,10 @@ hf_order_answer hf_order_search(hf_order *o, uint64_t conflicts, uint32_t unit,
             continue;
         }
         next = o->client.look(o->client.user, o, &lit);
-        if (o->in_conflict || next == HF_ORDER_AGAIN)
+        /* what a clause forced first: its edges are of this level, and would
+         * be lost with a later one while it stays */
+        if (o->in_conflict || next == HF_ORDER_AGAIN ||
+            o->n_spread < o->trail.n)
             continue;
         if (next == HF_ORDER_DONE)
             return HF_ORDER_FOUND;

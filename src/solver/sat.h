@@ -24,7 +24,7 @@ typedef struct hf_sat hf_sat;
 typedef enum hf_sat_answer {
     HF_SAT_YES,
     HF_SAT_NO,
-    HF_SAT_LIMIT /* the budget was spent */
+    HF_SAT_LIMIT /* the budget was spent, or the effort */
 } hf_sat_answer;
 
 /* Was the program built with a SAT solver? */
@@ -41,6 +41,8 @@ int hf_sat_lit(hf_sat *s, bool likely);
 void hf_sat_clause(hf_sat *s, const int *lits, uint32_t n);
 /* For the next hf_sat_solve() only. */
 void hf_sat_assume(hf_sat *s, int lit);
+/* For the next hf_sat_solve() only: HF_SAT_LIMIT after so many conflicts. */
+void hf_sat_effort(hf_sat *s, int conflicts);
 hf_sat_answer hf_sat_solve(hf_sat *s);
 /* After HF_SAT_YES: is it true? */
 bool hf_sat_true(hf_sat *s, int lit);

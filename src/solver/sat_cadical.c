@@ -75,6 +75,11 @@ void hf_sat_assume(hf_sat *s, int lit)
     ccadical_assume(s->solver, lit);
 }
 
+void hf_sat_effort(hf_sat *s, int conflicts)
+{
+    ccadical_limit(s->solver, "conflicts", conflicts);
+}
+
 hf_sat_answer hf_sat_solve(hf_sat *s)
 {
     if (s->budget && hf_budget_look(s->budget))

@@ -52,6 +52,13 @@ void hf_sat_assume(hf_sat *s, int lit)
     HF_BUG("there is no SAT solver");
 }
 
+void hf_sat_effort(hf_sat *s, int conflicts)
+{
+    (void)s;
+    (void)conflicts;
+    HF_BUG("there is no SAT solver");
+}
+
 hf_sat_answer hf_sat_solve(hf_sat *s)
 {
     (void)s;

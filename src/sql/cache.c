@@ -88,15 +88,24 @@ static bool number_column(hf_sql_binder *b, hf_str table, hf_str name,
     return true;
 }
 
+/* `shape`: gives the values of parameters; or NULL. */
 static const hf_sql_expr *make_expr(hf_sql_cache *c, const hf_sql_node *where,
-                                    hf_error *err)
+                                    const hf_sql_shape *shape, hf_error *err)
 {
+    hf_sql_value numbers[HF_SHAPE_NUMBERS];
     column_list list = {.arena = &c->arena};
     hf_sql_binder b = {.dialect = c->dialect,
                        .arena = &c->arena,
                        .column = number_column,
+                       .params = numbers,
+                       .n_params = shape ? shape->n : 0,
                        .user = &list};
     hf_sql_expr *e = hf_arena_get(&c->arena, sizeof(*e));
+
+    for (uint32_t i = 0; shape && i < shape->n; i++) {
+        numbers[i] = hf_sql_of_int(shape->numbers[i]);
+        numbers[i].note = HF_SQL_NOTE_INT4;
+    }
 
     b.err = err;
     e->root = hf_sql_bind_truth(&b, where);
@@ -123,7 +132,6 @@ static const hf_sql_expr *fill_shape(hf_sql_cache *c, hf_str text)
 {
     hf_sql_shape shape;
     const entry *e;
-    const hf_sql_node *where;
     hf_error err;
 
     if (!hf_sql_shape_of(text, &shape))
@@ -131,8 +139,7 @@ static const hf_sql_expr *fill_shape(hf_sql_cache *c, hf_str text)
     e = look_up(c, (hf_str){shape.text, shape.length}, SHAPE);
     if (!e->statement)
         return NULL;
-    where = hf_sql_shape_fill(&c->arena, e->statement->select->where, &shape);
-    return where ? make_expr(c, where, &err) : NULL;
+    return make_expr(c, e->statement->select->where, &shape, &err);
 }
 
 static void parse_into(hf_sql_cache *c, entry *e)
@@ -144,7 +151,7 @@ static void parse_into(hf_sql_cache *c, entry *e)
         return;
     s = hf_sql_parse_text(&c->arena, e->text, e->kind != STATEMENT, &err);
     if (s && e->kind == CONDITION)
-        e->expr = make_expr(c, s->select->where, &err);
+        e->expr = make_expr(c, s->select->where, NULL, &err);
     else
         e->statement = s;
     if (!e->expr && !e->statement) {

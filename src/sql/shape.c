@@ -3,14 +3,44 @@
  * A workload asks the same condition with other numbers again and again:
  * `c1 >= 388 AND c1 <= 397`.  The parser takes tens of microseconds for each;
  * so whole numbers are replaced by parameters, the result is parsed once, and
- * each condition is a copy of that tree with its numbers filled in.  A number
- * behind a sign stays, since the parser joins the two, unless the sign cannot
- * but be a part of it (`c1 >= -5 AND`); so does everything in quotes.
- * O(length) and O(nodes).
+ * bound for each condition with its numbers as their values.  A number behind
+ * a sign stays, since the parser joins the two, unless the sign cannot but be
+ * a part of it (`c1 >= -5 AND`); so does everything in quotes.  O(length).
  */
 #include "sql/shape.h"
 
 #include <string.h>
+
+enum { NAME = 1, PLAIN = 2, BLANK = 4, SIGNABLE = 8 };
+
+/* PLAIN: symbols that need no thought; the rest is for the parser alone.
+ * SIGNABLE: a minus behind it is no operator. */
+static const uint8_t kinds[256] = {['a' ... 'z'] = NAME,
+                                   ['A' ... 'Z'] = NAME,
+                                   ['0' ... '9'] = NAME,
+                                   ['_'] = NAME,
+                                   [0x80 ... 0xff] = NAME,
+                                   [' '] = PLAIN | BLANK,
+                                   ['\t'] = PLAIN | BLANK,
+                                   ['\n'] = PLAIN | BLANK,
+                                   ['<'] = PLAIN | SIGNABLE,
+                                   ['>'] = PLAIN | SIGNABLE,
+                                   ['='] = PLAIN | SIGNABLE,
+                                   ['('] = PLAIN | SIGNABLE,
+                                   [','] = PLAIN | SIGNABLE,
+                                   ['!'] = PLAIN,
+                                   [')'] = PLAIN,
+                                   ['+'] = PLAIN,
+                                   ['-'] = PLAIN,
+                                   ['*'] = PLAIN,
+                                   ['%'] = PLAIN,
+                                   ['.'] = PLAIN,
+                                   ['\''] = PLAIN};
+
+static inline bool is(char c, unsigned kind)
+{
+    return kinds[(unsigned char)c] & kind;
+}
 
 static inline bool is_digit(char c)
 {
@@ -19,8 +49,7 @@ static inline bool is_digit(char c)
 
 static inline bool is_name(char c)
 {
-    return ((unsigned)(unsigned char)c | 0x20u) - 'a' < 26 || is_digit(c) ||
-           c == '_' || (unsigned char)c >= 0x80;
+    return is(c, NAME);
 }
 
 /* The end of the quoted text that begins here; NULL: not closed. */
@@ -81,8 +110,8 @@ static const char *signed_end(const char *p, const char *end, char before)
 {
     const char *to, *next;
 
-    if (*p != '-' || !(p[-1] == ' ' || p[-1] == '(' || p[-1] == ',') ||
-        !strchr("<>=(,", before))
+    if (!(p[-1] == ' ' || p[-1] == '(' || p[-1] == ',') ||
+        !is(before, SIGNABLE))
         return NULL;
     to = number_end(p + 1, end, ' ');
     for (next = to; next && next < end && *next == ' ';)
@@ -92,12 +121,6 @@ static const char *signed_end(const char *p, const char *end, char before)
                : NULL;
 }
 
-/* Symbols that need no thought; the rest is for the parser alone. */
-static bool is_plain(char c)
-{
-    return c != 0 && strchr(" \t\n<>=!()+-*%,.'", c) != NULL;
-}
-
 bool hf_sql_shape_of(hf_str text, hf_sql_shape *ret)
 {
     const char *p = text.ptr, *end = p + text.len, *to;
@@ -105,14 +128,14 @@ bool hf_sql_shape_of(hf_str text, hf_sql_shape *ret)
 
     ret->length = ret->n = 0;
     while (p < end) {
-        to = p > text.ptr ? signed_end(p, end, before) : NULL;
+        to = *p == '-' && p > text.ptr ? signed_end(p, end, before) : NULL;
         if (to || is_digit(*p)) {
             if (!to)
                 to = number_end(p, end, before);
             if (!to || !take_number(ret, p, to))
                 return false;
         } else {
-            if (!is_name(*p) && !is_plain(*p))
+            if (!is(*p, NAME | PLAIN))
                 return false;
             if (p + 1 < end && *p == '-' && p[1] == '-')
                 return false;
@@ -125,37 +148,9 @@ bool hf_sql_shape_of(hf_str text, hf_sql_shape *ret)
             if (!to || !put(ret, p, (size_t)(to - p)))
                 return false;
         }
-        if (!(to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\n'))
+        if (!is(to[-1], BLANK))
             before = to[-1];
         p = to;
     }
     return ret->n > 0;
-}
-
-hf_sql_node *hf_sql_shape_fill(hf_arena *arena, const hf_sql_node *node,
-                               const hf_sql_shape *shape)
-{
-    hf_sql_node *made = hf_arena_get(arena, sizeof(*made));
-
-    *made = *node;
-    if (node->select || node->plan)
-        return NULL;
-    if (node->kind == HF_N_PARAM) {
-        if (node->slot >= shape->n)
-            return NULL;
-        *made = (hf_sql_node){.kind = HF_N_CONST, .modifier = node->modifier};
-        made->value = hf_sql_of_int(shape->numbers[node->slot]);
-        made->value.note = HF_SQL_NOTE_INT4;
-        return made;
-    }
-    if (node->n > 0)
-        made->args = hf_arena_get(arena, node->n * sizeof(*made->args));
-    for (uint32_t i = 0; i < node->n; i++) {
-        if (!node->args[i])
-            continue;
-        made->args[i] = hf_sql_shape_fill(arena, node->args[i], shape);
-        if (!made->args[i])
-            return NULL;
-    }
-    return made;
 }

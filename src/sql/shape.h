@@ -18,9 +18,5 @@ typedef struct hf_sql_shape {
 /* False: the text has none, too many, or something in it that might make
  * another thing of a parameter than of a number. */
 bool hf_sql_shape_of(hf_str text, hf_sql_shape *ret);
-/* A copy of the tree of a shape with the numbers in place; NULL: the tree has
- * parts that are not copied. */
-hf_sql_node *hf_sql_shape_fill(hf_arena *arena, const hf_sql_node *node,
-                               const hf_sql_shape *shape);
 
 #endif

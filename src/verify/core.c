@@ -11,7 +11,7 @@
  * that leaves a valid rest the answer is "unsupported", not "refused".
  *
  * What is wrong in one transaction whatever the others do (garbage, an own
- * write not seen, an element twice in a list) is settled here; the rest is
+ * write not seen, an element too often in a list) is settled here; the rest is
  * the search of core_search.c.  O(operations of the history) once in a
  * session; then the operations of the core, the lists they read and the
  * versions of their keys.
@@ -210,6 +210,19 @@ static bool register_read(cutter *k, uint32_t i, const hf_item_read *read,
     return !named || named_read(k, i, read, ret);
 }
 
+/* How often the element was appended, by transactions of any outcome. */
+static uint32_t count_appends(cutter *k, hf_value_id element)
+{
+    const hf_history *h = k->v->h;
+    uint32_t n = 0;
+
+    if (!k->v->facts.is_repeated[element])
+        return k->writers[element] > 0;
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        n += hf_op_writes(h, op) && hf_op_written(h, op) == element;
+    return n;
+}
+
 /* Removes what others appended; false if the read is dropped. */
 static bool cut_list(cutter *k, uint32_t i, hf_core_read *r)
 {
@@ -224,9 +237,9 @@ static bool cut_list(cutter *k, uint32_t i, hf_core_read *r)
         hf_value_id x = items[j];
         bool inside = hf_note_of(k->inside, x) > 0;
 
-        if (hf_note_of(met, x) || k->writers[x] == 0)
+        hf_note(met, x, hf_note_of(met, x) + 1);
+        if (hf_note_of(met, x) > count_appends(k, x))
             k->c->txns[i].broken = true;
-        hf_note(met, x, 1);
         if (k->writers[x] > 1 && is_outside(k, x))
             keep = false;
         if (inside)

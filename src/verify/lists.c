@@ -7,12 +7,13 @@
  * matches.  At read-uncommitted, elements of transactions that did not happen
  * are left out of a list; above that they make it wrong.
  *
- * A value that is in the sequence twice is matched at its first place only:
- * a list that reaches the second holds the same element twice, which is an
- * error at every level.
+ * An element is compared with what stands at its place, so it does not matter
+ * how often it was appended.  Only at read-uncommitted it may be open whether
+ * an element was appended by one that happened or by one that did not: then
+ * what does not match at once is matched in every way.
  *
- * O(values + appends), and at read-uncommitted a walk over the aborted
- * elements of each list that holds some.
+ * O(values + appends), and at read-uncommitted the elements of a list times
+ * its length, where that is open.
  */
 #include "verify/rests.h"
 
@@ -45,28 +46,10 @@ static void add_appends(hf_verifier *v, hf_world *w, hf_txn_id t,
         slot = hf_facts_slot(&v->facts, t, key);
         at = next[key]++;
         w->seq_owner[at] = t;
+        w->seq_value[at] = value;
         if (w->run_start[slot] == HF_NONE)
             w->run_start[slot] = at - w->seq_first[key];
-        if (w->element_place[value] == HF_NONE)
-            w->element_place[value] = at - w->seq_first[key];
     }
-}
-
-/* Is the element of list `value` in a shorter list, as an aborted one? */
-static bool is_dirty_twice(const hf_history *h, const hf_world *w,
-                           hf_value_id value)
-{
-    hf_value_id element = hf_list_last(h, value);
-    hf_value_id up = hf_list_parent(h, value);
-
-    up = up == HF_NONE ? HF_NONE : w->list_dirty[up];
-    while (up != HF_NONE) {
-        if (hf_list_last(h, up) == element)
-            return true;
-        up = hf_list_parent(h, up);
-        up = up == HF_NONE ? HF_NONE : w->list_dirty[up];
-    }
-    return false;
 }
 
 /* Is there a transaction to which reads do not matter? */
@@ -87,11 +70,23 @@ static void mark_aborted(hf_verifier *v, hf_world *w)
     bool loose = some_are_loose(v);
 
     w->is_aborted = hf_zeros(v, h->n_values, sizeof(*w->is_aborted));
+    w->times = hf_zeros(v, h->n_values, sizeof(*w->times));
     for (hf_txn_id t = 0; t < h->n_txns && loose; t++)
-        for (hf_op_id op = h->op_first[t];
-             w->place[t] == HF_NONE && op < h->op_first[t + 1]; op++)
-            if (hf_op_writes(h, op) && hf_op_kind_of(h, op) == HF_OP_APPEND)
-                w->is_aborted[hf_op_written(h, op)] = true;
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+            if (hf_op_writes(h, op) && hf_op_kind_of(h, op) == HF_OP_APPEND) {
+                w->is_aborted[hf_op_written(h, op)] |= w->place[t] == HF_NONE;
+                w->times[hf_op_written(h, op)]++;
+            }
+}
+
+/* Is the element at this place of the sequence of its key? */
+static bool stands_at(const hf_history *h, const hf_world *w,
+                      hf_value_id element, uint32_t place)
+{
+    hf_key_id key = h->value_key[element];
+    uint32_t at = w->seq_first[key] + place;
+
+    return at < w->seq_first[key + 1] && w->seq_value[at] == element;
 }
 
 static void match_list(hf_verifier *v, hf_world *w, hf_value_id value)
@@ -104,15 +99,44 @@ static void match_list(hf_verifier *v, hf_world *w, hf_value_id value)
     if (before == HF_NONE)
         return;
     w->list_dirty[value] = up == HF_NONE ? HF_NONE : w->list_dirty[up];
-    if (w->element_place[element] == before) {
+    if (stands_at(h, w, element, before)) {
         w->list_match[value] = before + 1;
-    } else if (w->is_aborted[element] &&
-               (w->element_place[element] == HF_NONE ||
-                w->element_place[element] > before) &&
-               !is_dirty_twice(h, w, value)) {
+    } else if (w->is_aborted[element]) {
         w->list_match[value] = before;
         w->list_dirty[value] = value;
     }
+}
+
+/* Where some elements may be left out: can so many places of the sequence be
+ * matched, the last of them by the last element?  `places` HF_NONE: any number,
+ * whatever the list ends in. */
+static bool can_match(hf_verifier *v, const hf_world *w, hf_value_id list,
+                      uint32_t places)
+{
+    const hf_history *h = v->h;
+    uint32_t n = hf_list_items(h, list, NULL);
+    hf_value_id *items = hf_zeros(v, n, sizeof(*items));
+    bool *can = hf_zeros(v, (size_t)n + 1, sizeof(*can)); /* match so many */
+    bool last = false;
+
+    (void)hf_list_items(h, list, items);
+    can[0] = true;
+    for (uint32_t i = 0; i < n && !hf_out_of_budget(v); i++) {
+        bool may_skip = w->is_aborted[items[i]];
+
+        last = places != HF_NONE && places > 0 && places <= i + 1 &&
+               can[places - 1] && stands_at(h, w, items[i], places - 1);
+        for (uint32_t k = i + 1; k-- > 0;) {
+            bool next = can[k] && stands_at(h, w, items[i], k);
+
+            can[k + 1] |= next;
+            if (!may_skip)
+                can[k] = false;
+        }
+    }
+    for (uint32_t k = 0; places == HF_NONE && k <= n; k++)
+        last |= can[k];
+    return last;
 }
 
 bool hf_world_build_lists(hf_verifier *v, hf_world *w)
@@ -125,7 +149,7 @@ bool hf_world_build_lists(hf_verifier *v, hf_world *w)
     w->seq_first = hf_zeros(v, (size_t)h->n_keys + 1, sizeof(uint32_t));
     count_appends(v, w);
     w->seq_owner = hf_nones(v, w->seq_first[h->n_keys], sizeof(*w->seq_owner));
-    w->element_place = hf_nones(v, h->n_values, sizeof(uint32_t));
+    w->seq_value = hf_nones(v, w->seq_first[h->n_keys], sizeof(*w->seq_value));
     w->list_match = hf_nones(v, h->n_values, sizeof(uint32_t));
     w->list_dirty = hf_nones(v, h->n_values, sizeof(uint32_t));
     w->run_start =
@@ -149,6 +173,23 @@ bool hf_world_build_lists(hf_verifier *v, hf_world *w)
     return true;
 }
 
+/* No element is in the list more often than it was appended, by whomever.
+ * Where all of it is matched that goes without saying. */
+static bool is_possible(hf_verifier *v, const hf_world *w, hf_value_id list)
+{
+    const hf_history *h = v->h;
+    hf_notes *met = hf_notes_begin(v, HF_NOTES_VALUES);
+
+    for (hf_value_id x = list; x != HF_NONE; x = hf_list_parent(h, x)) {
+        hf_value_id e = hf_list_last(h, x);
+
+        hf_note(met, e, hf_note_of(met, e) + 1);
+        if (hf_note_of(met, e) > w->times[e])
+            return false;
+    }
+    return true;
+}
+
 /* The read follows `own` own appends: it must end with the last of them. */
 static bool read_own(hf_verifier *v, const hf_world *w, hf_txn_id t,
                      const hf_item_read *read, uint32_t own)
@@ -158,6 +199,9 @@ static bool read_own(hf_verifier *v, const hf_world *w, hf_txn_id t,
 
     if (is_list && w->list_dirty[read->value] != read->value &&
         w->list_match[read->value] == w->run_start[slot] + own)
+        return true;
+    if (is_list && !hf_reads_matter_to(v, t) &&
+        can_match(v, w, read->value, w->run_start[slot] + own))
         return true;
     return hf_refuse(v,
                      "%s reads a list of key %s that does not end with its "
@@ -194,7 +238,8 @@ static hf_txn_id touched_by(const hf_verifier *v, const hf_world *w,
 
     if (v->h->value_type[read->value] != HF_LIST)
         return HF_NONE;
-    if (w->list_dirty[read->value] == read->value)
+    if (w->list_match[read->value] == HF_NONE ||
+        w->list_dirty[read->value] == read->value)
         return HF_SEVERAL;
     at = w->seq_first[read->key] + w->list_match[read->value] - 1;
     owner = w->seq_owner[at];
@@ -213,8 +258,11 @@ bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,
     bool strict = hf_reads_matter_to(v, t);
 
     *ret_source = HF_SEVERAL;
-    if (is_list && (w->list_match[read->value] == HF_NONE ||
-                    (strict && w->list_dirty[read->value] != HF_NONE)))
+    if (is_list && (strict ? w->list_match[read->value] == HF_NONE ||
+                                 w->list_dirty[read->value] != HF_NONE
+                           : !is_possible(v, w, read->value) ||
+                                 (w->list_match[read->value] == HF_NONE &&
+                                  !can_match(v, w, read->value, HF_NONE))))
         return hf_refuse(v,
                          "%s reads a list of key %s that is no prefix of the "
                          "elements in the order of the witness",

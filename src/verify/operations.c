@@ -235,16 +235,26 @@ static bool check_non_repeatable(const hf_certain *c, const hf_cited *s,
            hf_refuse_steps(c, "both reads return the same value");
 }
 
-static bool has_element_twice(const hf_certain *c, hf_value_id list)
+/* An element stands in the list more often than it was appended, by whomever.
+ */
+static bool has_element_too_often(const hf_certain *c, hf_value_id list)
 {
     const hf_history *h = c->v->h;
     hf_notes *met = hf_notes_begin(c->v, HF_NOTES_VALUES);
 
-    for (hf_value_id x = list; x != HF_NONE; x = hf_list_parent(h, x)) {
-        if (hf_note_of(met, hf_list_last(h, x)))
-            return true;
-        hf_note(met, hf_list_last(h, x), 1);
+    for (hf_value_id x = list; x != HF_NONE; x = hf_list_parent(h, x))
+        hf_note(met, hf_list_last(h, x),
+                hf_note_of(met, hf_list_last(h, x)) + 1);
+    for (hf_op_id op = 0; op < h->n_ops; op++) {
+        hf_value_id e = hf_op_writes(h, op) ? hf_op_written(h, op) : HF_NONE;
+
+        if (e != HF_NONE && hf_note_of(met, e) > 0)
+            hf_note(met, e, hf_note_of(met, e) - 1);
     }
+    for (hf_value_id x = list; x != HF_NONE; x = hf_list_parent(h, x))
+        if (hf_note_of(met, hf_list_last(h, x)) > 0 &&
+            c->v->facts.writer[hf_list_last(h, x)] != HF_NONE)
+            return true;
     return false;
 }
 
@@ -260,8 +270,9 @@ static bool check_duplicate(const hf_certain *c, const hf_cited *s, uint32_t n)
             return hf_refuse_steps(c,
                                    "expected a list read by a transaction that "
                                    "certainly committed");
-        return has_element_twice(c, read.value) ||
-               hf_refuse_steps(c, "no element is in the list twice");
+        return has_element_too_often(c, read.value) ||
+               hf_refuse_steps(c, "no element is in the list more often than "
+                                  "it was appended");
     }
     if (!h->unique_values)
         return hf_refuse_steps(c, "unique values were not promised");

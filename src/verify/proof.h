@@ -33,6 +33,8 @@ typedef struct hf_proof {
     HF_VEC(hf_fact) facts;
     HF_VEC(uint8_t) known; /* per fact: an hf_known */
     uint32_t at;           /* the step in hand */
+    const hf_edge *orders; /* of versions, that it names besides */
+    uint32_t n_orders;
     /* the clauses that rest on nothing but the history, all literals of them:
      * step i has literals.at[first[i] .. first[i + 1] - 1], none for a
      * resolution */

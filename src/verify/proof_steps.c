@@ -16,7 +16,14 @@
  * those in between, or that one, changes the matches, and is not behind it: an
  * anti-dependency, then ww.  If it is earlier, one after it, up to the version
  * looked at, changes them: ww, then a dependency.  So the order of the two
- * versions is all that is needed.  Other changes have to be certain.
+ * versions is all that is needed.
+ *
+ * A dependency on a version a that does not satisfy it, or where visibility
+ * counts, is there if a changes the matches: the version just before it is of
+ * the other kind.  For that the step names orders of versions, behind the edges
+ * of the cycle: b is before a, b is of the other kind, and everybody else of
+ * a's kind is before b or behind a, or did not happen.  Else the change has to
+ * be certain.
  *
  * SOURCES.  In a good world a read has one of its possible sources (sources.h)
  * or its transaction did not happen.
@@ -131,6 +138,88 @@ static bool check_rw(hf_proof *p, const hf_edge *e, uint32_t chosen,
     return true;
 }
 
+static bool has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
+                      hf_key_id key)
+{
+    for (uint32_t i = 0; i < p->n_orders; i++)
+        if (p->orders[i].from == a && p->orders[i].to == b &&
+            p->orders[i].key == key)
+            return true;
+    return false;
+}
+
+/* The version that the step puts just before that of t; HF_NONE: the initial
+ * one. */
+static hf_txn_id put_before(const hf_proof *p, hf_txn_id t, hf_key_id key,
+                            const hf_condition *condition)
+{
+    hf_match mine = hf_version_match(p->c, t, key, condition);
+
+    for (uint32_t i = 0; i < p->n_orders; i++)
+        if (p->orders[i].to == t && p->orders[i].key == key &&
+            hf_version_match(p->c, p->orders[i].from, key, condition) != mine)
+            return p->orders[i].from;
+    return HF_NONE;
+}
+
+/* By the orders that the step names: t's version changes the matches.  The
+ * facts that this takes for granted besides become literals. */
+static bool changes_by_orders(hf_proof *p, hf_txn_id t, hf_key_id key,
+                              const hf_condition *condition)
+{
+    hf_verifier *v = p->v;
+    const hf_key_index *all = hf_writers_of_keys(v);
+    hf_txn_id before = put_before(p, t, key, condition);
+    hf_match mine = hf_version_match(p->c, t, key, condition);
+    hf_match other = hf_version_match(p->c, before, key, condition);
+
+    if (!all || mine == HF_MATCH_UNKNOWN || other == HF_MATCH_UNKNOWN ||
+        mine == other)
+        return false;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t i = all->first[key]; i < all->first[key + 1]; i++) {
+            hf_txn_id u = all->at[i];
+
+            if (u == t || u == before || v->h->txn_outcome[u] == HF_ABORTED ||
+                hf_version_match(p->c, u, key, condition) == other ||
+                (before != HF_NONE && has_order(p, u, before, key)) ||
+                has_order(p, t, u, key))
+                continue;
+            if (v->h->txn_outcome[u] == HF_COMMITTED)
+                return false;
+            if (pass == 1)
+                hf_vec_push(&p->literals, hf_fact_happened(p, u));
+        }
+    if (before != HF_NONE)
+        assume(p, hf_fact_happened(p, before));
+    return true;
+}
+
+/* A dependency on a version that changes the matches, up to the one looked
+ * at. */
+static bool check_change(hf_proof *p, const hf_cycle *cycle, const hf_edge *e,
+                         uint32_t *ret_before)
+{
+    hf_verifier *v = p->v;
+    const hf_condition *condition;
+    hf_txn_id source;
+
+    if (!hf_writes_key(v->h, e->from_op, e->key) ||
+        !hf_op_has_predicate(hf_op_kind_of(v->h, e->to_op)) ||
+        !hf_certain_look(p->c, e->to, e->to_op, e->key, HF_LOOK_VIEW,
+                         &source) ||
+        source == HF_NONE)
+        return hf_check_predicate_edge(p->c, cycle, e);
+    condition = hf_predicate_condition(v, e->to_op);
+    if (!changes_by_orders(p, e->from, e->key, condition))
+        return hf_check_predicate_edge(p->c, cycle, e);
+    if (source != e->from)
+        *ret_before =
+            hf_fact_before(p, hf_facts_slot(&v->facts, e->from, e->key),
+                           hf_facts_slot(&v->facts, source, e->key));
+    return true;
+}
+
 /* A condition and a version that satisfies it, and was not returned: the order
  * of that and the one looked at is a fact. */
 static bool check_condition(hf_proof *p, const hf_cycle *cycle,
@@ -144,6 +233,12 @@ static bool check_condition(hf_proof *p, const hf_cycle *cycle,
     hf_txn_id writer = anti ? e->to : e->from, source;
     uint32_t seen, other;
 
+    if (!anti && hf_writes_key(v->h, write, e->key) &&
+        hf_op_has_predicate(hf_op_kind_of(v->h, look)) &&
+        (hf_needs_strict_reads(v, cycle) ||
+         hf_version_match(p->c, writer, e->key,
+                          hf_predicate_condition(v, look)) != HF_MATCH_YES))
+        return check_change(p, cycle, e, ret_before);
     if (!hf_writes_key(v->h, write, e->key) ||
         !hf_op_has_predicate(hf_op_kind_of(v->h, look)) ||
         !hf_certain_look(p->c, reader, look, e->key, HF_LOOK_VIEW, &source) ||
@@ -192,12 +287,36 @@ static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
     return fine;
 }
 
+/* The orders of versions that a step names are taken for granted. */
+static bool check_order(hf_proof *p, const hf_edge *e)
+{
+    hf_verifier *v = p->v;
+    size_t at = (size_t)(e - v->w->edges);
+    uint32_t before = HF_NONE;
+
+    if (e->kind != HF_EDGE_WW || e->from == e->to ||
+        v->h->txn_outcome[e->from] == HF_ABORTED ||
+        v->h->txn_outcome[e->to] == HF_ABORTED)
+        return hf_refuse_edge(v, e, "it is no order of two versions");
+    if (!hf_edge_ops_are_theirs(v, e) || !check_ww(p, e, &before))
+        return false;
+    assume(p, before);
+    p->edge_before[at] = before;
+    return true;
+}
+
 static bool read_cycle(hf_proof *p, const hf_step *step)
 {
     hf_verifier *v = p->v;
-    hf_cycle cycle = {v->w->edges + step->first, step->n};
+    const hf_edge *edges = v->w->edges + step->first;
+    hf_cycle cycle = {edges, hf_step_cycle(v->w, step)};
     hf_cycle_shape shape;
 
+    p->orders = edges + cycle.n;
+    p->n_orders = step->n - cycle.n;
+    for (uint32_t i = 0; i < p->n_orders; i++)
+        if (!check_order(p, &p->orders[i]))
+            return false;
     if (!hf_cycle_closes(v, &cycle))
         return false;
     shape = hf_cycle_shape_of(&cycle);

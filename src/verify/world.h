@@ -57,12 +57,13 @@ typedef struct hf_world {
     /* lists: the elements of key k are seq_first[k] .. seq_first[k+1]-1 */
     uint32_t *seq_first;
     hf_txn_id *seq_owner;
-    uint32_t *element_place; /* per value: its first index in that, or NONE */
-    bool *is_aborted;        /* per value: appended by one not in it */
-    uint32_t *run_start;     /* per slot: index of the first own element */
-    uint32_t *list_match;    /* per list value: elements matched, or NONE */
-    uint32_t *list_dirty;    /* the nearest list, itself or shorter, that
-                                ends in an aborted element, or HF_NONE */
+    hf_value_id *seq_value; /* the elements */
+    bool *is_aborted;       /* per value: appended by one not in it */
+    uint32_t *times;        /* per value: appended so often, by whomever */
+    uint32_t *run_start;    /* per slot: index of the first own element */
+    uint32_t *list_match;   /* per list value: elements matched, or NONE */
+    uint32_t *list_dirty;   /* the nearest list, itself or shorter, that
+                               ends in an aborted element, or HF_NONE */
 } hf_world;
 
 /* at, place, now and n must be filled. */

@@ -278,6 +278,17 @@ void hf_watch_certify_edge(struct watch_join *j, const watch_finding *f)
         activate(j, e, f->time);
 }
 
+void hf_watch_certify_own(struct watch_join *j, const watch_finding *f)
+{
+    const cert_txn *t = record(j, f->from.serial);
+    uint32_t at = t && !t->has_ended ? t->pending : NO_ID;
+
+    for (; at != NO_ID; at = j->edges.at[at].next)
+        if (j->edges.at[at].key == f->key &&
+            j->edges.at[at].kind == HF_WATCH_RW)
+            j->edges.at[at].is_void = true;
+}
+
 void hf_watch_certify_end(struct watch_join *j, const watch_finding *f)
 {
     cert_txn *t = record(j, f->to.serial);
@@ -297,7 +308,8 @@ void hf_watch_certify_end(struct watch_join *j, const watch_finding *f)
             rw_edge e = j->edges.at[at];
 
             at = e.next;
-            activate(j, e, f->time);
+            if (!e.is_void)
+                activate(j, e, f->time);
         }
         t = record(j, f->to.serial);
     }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "sql/sql.h"
+#include "watch/columns.h"
 #include "watch/value.h"
 
 #define XXH_INLINE_ALL
@@ -39,6 +40,7 @@ typedef struct generation {
 struct hf_watch_scans {
     pthread_mutex_t mutex;
     hf_sql_cache *cache;
+    bool by_bytes;
     hf_arena arena;
     HF_VEC(scan) scans;
     hf_map known; /* by hash; chains are not needed: see add */
@@ -60,11 +62,12 @@ static void generation_release(generation *g)
     hf_arena_release(&g->texts);
 }
 
-hf_watch_scans *hf_watch_scans_new(void)
+hf_watch_scans *hf_watch_scans_new(bool by_bytes)
 {
     hf_watch_scans *s = HF_NEW(hf_watch_scans);
 
     pthread_mutex_init(&s->mutex, NULL);
+    s->by_bytes = by_bytes;
     s->cache = hf_sql_cache_new(HF_SQL_ANY);
     hf_arena_init(&s->arena);
     hf_map_init(&s->known);
@@ -177,12 +180,15 @@ static bool find_row(hf_watch_scans *s, uint64_t value, hf_scalar *ret)
 
 /* ---- asking -------------------------------------------------------------- */
 
-static hf_watch_match test(const hf_sql_expr *e, hf_scalar r, hf_arena *arena)
+static hf_watch_match test(const hf_sql_expr *e, hf_scalar r, bool by_bytes,
+                           hf_arena *arena)
 {
     hf_sql_value columns[MOST_COLUMNS];
 
     for (uint32_t i = 0; i < hf_sql_n_columns(e); i++)
-        if (!hf_sql_row_column(r, hf_sql_column_name(e, i), arena, &columns[i]))
+        if (!hf_sql_row_column(r, hf_sql_column_name(e, i), arena,
+                               &columns[i]) ||
+            (columns[i].type == HF_SQL_TEXT && !by_bytes))
             return HF_MATCH_UNKNOWN;
     switch (hf_sql_test(e, columns, NULL)) {
     case HF_SQL_TRUE:
@@ -206,7 +212,7 @@ hf_watch_match hf_watch_scans_match(hf_watch_scans *s, uint32_t id,
     hf_arena_init(&arena);
     pthread_mutex_lock(&s->mutex);
     if (id < s->scans.n && s->scans.at[id].expr && find_row(s, value, &r))
-        match = test(s->scans.at[id].expr, r, &arena);
+        match = test(s->scans.at[id].expr, r, s->by_bytes, &arena);
     pthread_mutex_unlock(&s->mutex);
     hf_arena_release(&arena);
     return match;
@@ -271,6 +277,10 @@ void hf_watch_scans_value_print(hf_watch_scans *s, uint64_t value, hf_out *out)
     pthread_mutex_lock(&s->mutex);
     if (value == HF_EVENT_NO_ROW)
         hf_out_text(out, "nil");
+    else if (value == HF_WATCH_PRESENT)
+        hf_out_text(out, "a row");
+    else if (value == HF_WATCH_NULL)
+        hf_out_text(out, "null");
     else if (find_row(s, value, &r))
         print_row(r, out);
     else

@@ -16,7 +16,9 @@
 
 typedef struct hf_watch_scans hf_watch_scans;
 
-hf_watch_scans *hf_watch_scans_new(void);
+/* by_bytes: texts are equal if their bytes are.  Else a condition that looks at
+ * a text cannot be evaluated: collations may say that "a" is "A". */
+hf_watch_scans *hf_watch_scans_new(bool by_bytes);
 void hf_watch_scans_free(hf_watch_scans *s);
 
 /* The scan of a table (key_names.h) under a condition; numbered from 0. */

@@ -42,6 +42,9 @@ typedef enum hf_event_kind {
 #define HF_EVENT_FAILED (1u << 4)     /* refused: it did nothing */
 #define HF_EVENT_READ_ONLY (1u << 5)  /* BEGIN: it promises not to write */
 
+#define HF_EVENT_WEAKER (1u << 6) /* BEGIN: at a weaker level than others */
+#define HF_EVENT_FIRST (1u << 7)  /* the number is a new client's */
+
 #define HF_EVENT_NO_ROW 0u
 
 typedef struct hf_event {
@@ -51,7 +54,7 @@ typedef struct hf_event {
     uint32_t client; /* dense */
     uint32_t key, row;
     uint32_t extra; /* SCAN: which, as its source numbers them */
-    uint16_t statement;
+    uint32_t statement;
     uint8_t kind; /* hf_event_kind */
     uint8_t flags;
 } hf_event;

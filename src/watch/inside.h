@@ -2,14 +2,15 @@
  *
  * Three stages, each a pure function of what came before it:
  *
- *   intake (intake.c, scans.c)  by the caller, in the order of the events:
- *       keeps running transactions; a read becomes an item at once, writes
- *       and locks when their transaction ends, for only then it is known
- *       from when to when they stood.  An item carries all that is needed to
- *       judge it.
- *   shards (shard.c, locks.c)   by any thread: rows are dealt to a fixed
- *       number of shards; each handles its items in their order, and knows
- *       the versions of its keys and the locks of its rows, nothing else.
+ *   intake (intake.c, ends.c, scans.c)   by the caller, in the order of the
+ *       events: keeps running transactions; a read becomes an item at once,
+ *       writes and locks when their transaction ends, for only then it is
+ *       known from when to when they stood.  An item carries all that is
+ *       needed to judge it.
+ *   shards (shard.c, versions.c, locks.c)   by any thread: rows are dealt to a
+ *       fixed number of shards; each handles its items in their order, and
+ *       knows the versions of its keys and the locks of its rows, nothing
+ *       else.
  *       Consistent read, mutual exclusion and first updater wins are judged
  *       here.  What may matter beyond one row leaves as a finding.
  *   join (join.c, order.c, certify.c)   by the caller: findings of all
@@ -68,6 +69,10 @@ typedef enum item_kind { ITEM_READ, ITEM_INSTALL, ITEM_LOCK } item_kind;
 #define ITEM_SUSPECT (1u << 7)   /* a clock of it has jumped */
 /* LOCK: the bit of LOOSE, which is of reads: an aborted write */
 #define ITEM_WROTE ITEM_LOOSE
+/* INSTALL, LOCK: bits of reads: what it did first to the row */
+#define ITEM_INSERTED ITEM_UNSEEN
+#define ITEM_DELETED ITEM_CONDITION
+#define ITEM_WEAKER ITEM_SCANNED /* nobody promised that it has a snapshot */
 
 typedef struct watch_item {
     uint64_t now, seq; /* when, in the stream */
@@ -78,7 +83,7 @@ typedef struct watch_item {
     uint64_t serial;
     uint32_t key, row;
     uint32_t scan;
-    uint16_t statement;
+    uint32_t statement;
     uint8_t kind, flags;
     bool is_committed; /* not READ: or may be, see ITEM_MAYBE */
 } watch_item;
@@ -123,8 +128,11 @@ typedef struct watch_held {
     uint64_t serial;
     uint32_t next; /* older, same row */
     uint32_t row, key;
-    uint8_t flags; /* ITEM_* */
+    uint32_t scan;  /* as in own_lock */
+    uint64_t value; /* written */
+    uint8_t flags;  /* ITEM_* */
     bool is_committed, wrote;
+    bool left_none; /* it deleted the row */
 } watch_held;
 
 /* A read whose version may still get a successor. */
@@ -133,7 +141,7 @@ typedef struct watch_reader {
     span snapshot, at;
     uint64_t serial;
     uint32_t key, next, scan;
-    uint16_t statement;
+    uint32_t statement;
     uint8_t flags;
 } watch_reader;
 
@@ -160,16 +168,21 @@ typedef enum finding_kind {
     FOUND_INSTANTS,  /* from's instant is before to's */
     FOUND_RW,        /* SC: from read what to overwrote */
     FOUND_EDGE,      /* SC: another dependency */
+    FOUND_OWN,       /* SC: from wrote the key itself, perhaps first */
     FOUND_END        /* SC: a transaction ended */
 } finding_kind;
 
-#define INSTANT_COMMIT UINT16_MAX /* else the number of a statement */
-#define INSTANT_SNAPSHOT (UINT16_MAX - 1)
+/* Else the number of a statement: those that are greater share no instant
+ * with others.  Together with a transaction's serial it is 64 bits. */
+#define INSTANT_BITS 24u
+#define INSTANT_COMMIT ((1u << INSTANT_BITS) - 1)
+#define INSTANT_SNAPSHOT ((1u << INSTANT_BITS) - 2)
+#define MOST_STATEMENTS INSTANT_SNAPSHOT
 
 typedef struct watch_instant {
     uint64_t txn, serial;
     span at;
-    uint16_t what;
+    uint32_t what;
 } watch_instant;
 
 typedef struct watch_finding {
@@ -233,12 +246,15 @@ typedef struct own_write {
     uint64_t value;
     span at; /* the first of its key: the lock */
     uint32_t key, row;
-    bool locks; /* the first of its row */
+    bool locks;       /* the first of its row */
+    bool is_doubtful; /* no answer came: nobody knows whether it is there */
+    uint8_t flags;    /* ITEM_INSERTED, ITEM_DELETED: how that one began */
 } own_write;
 
 typedef struct own_lock {
     span at;
     uint32_t row;
+    uint32_t scan; /* NO_ID: of the row, else of what satisfies its condition */
     uint8_t flags;
 } own_lock;
 
@@ -254,6 +270,8 @@ typedef struct watch_txn {
     bool has_snapshot; /* snapshot.lo is set */
     bool is_settled;   /* and snapshot.hi */
     bool is_suspect;
+    bool has_deleted;
+    bool is_weaker;    /* only its locks and what it wrote count */
     uint64_t first_lo; /* of BEGIN, or what came instead */
     uint64_t last_ok;  /* lo of the last statement that did not fail */
     uint64_t last_hi;  /* greatest hi so far */
@@ -261,10 +279,13 @@ typedef struct watch_txn {
     uint64_t filter[4]; /* keys perhaps written */
     hf_map places;      /* of a key in `writes`, if there are many */
     HF_VEC(own_write) writes;
+    HF_VEC(own_write)
+    doubtful; /* earlier values, of keys whose next write had
+                 no answer */
     HF_VEC(own_lock) locks;
     /* the statement whose rows are coming in */
     uint32_t scan; /* NO_ID: not a scan */
-    uint16_t statement;
+    uint32_t statement;
     bool has_statement;
     uint8_t scan_flags; /* of the SCAN event */
     span scan_at;
@@ -316,7 +337,7 @@ typedef struct live_scan {
     span snapshot, at;
     uint64_t serial;
     uint32_t slot, scan;
-    uint16_t statement;
+    uint32_t statement;
     uint8_t flags; /* ITEM_* */
     bool is_exclusive;
 } live_scan;
@@ -358,6 +379,7 @@ struct hf_watch {
     bool stopped, finished;
     /* what the profile asks for */
     bool locks, fuw, fuw_sharpens, tracks_reads, instants, all_edges;
+    bool free_inserts; /* first updater wins is about rows that are there */
 
     /* Keys stand in pages, found by a table; a table that became too small
      * is kept until the end, for the shards that may still look there. */
@@ -384,6 +406,7 @@ struct hf_watch {
 
     HF_VEC(watch_txn) txns; /* slots */
     HF_VEC(uint32_t) free_txns;
+    uint32_t n_deleting; /* of those that run: with has_deleted */
     HF_VEC(watch_client) clients;
     HF_VEC(watch_group) groups;
     HF_VEC(uint32_t) busy_groups; /* with live scans */
@@ -422,10 +445,23 @@ watch_finding *hf_watch_shard_find(watch_shard *s, finding_kind kind,
 hf_violation *hf_watch_shard_violation(watch_shard *s, const watch_item *it,
                                        uint64_t time);
 
+/* May this write have put a row where there was none, after its snapshot? */
+bool hf_watch_may_insert(watch_shard *s, uint32_t key, span snapshot,
+                         uint8_t flags);
+
 static inline watch_version *versions_of(watch_key *k)
 {
     return k->n == 1 ? &k->one : k->many;
 }
+
+/* ---- versions.c ---------------------------------------------------------- */
+
+/* Drops what no read can ask for any more. */
+void hf_watch_versions_collect(watch_shard *s, uint32_t key, watch_key *k);
+void hf_watch_versions_append(watch_shard *s, uint32_t key, watch_key *k,
+                              const watch_version *v);
+/* Looks at keys with several versions whose time has come. */
+void hf_watch_versions_look(watch_shard *s);
 
 /* ---- locks.c ------------------------------------------------------------- */
 
@@ -448,14 +484,28 @@ void hf_watch_scans_release(hf_watch *w);
 
 void hf_watch_push_item(hf_watch *w, const watch_item *it);
 void hf_watch_take(hf_watch *w, const hf_event *e);
+void hf_watch_take_late(hf_watch *w, const hf_event *e);
+watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
+                            uint32_t row, item_kind kind);
+void hf_watch_forget_txn(hf_watch *w, uint32_t slot);
+
+/* ---- ends.c -------------------------------------------------------------- */
+
+/* A COMMIT or ABORT. */
+void hf_watch_take_end(hf_watch *w, uint32_t slot, const hf_event *e, span at);
+/* Tells the certifiers. */
+void hf_watch_tell_end(hf_watch *w, const watch_txn *t, span commit,
+                       bool is_committed);
 /* The transaction ended, and nobody knows how, no earlier than lo. */
 void hf_watch_end_maybe(hf_watch *w, uint32_t slot, uint64_t lo);
+
+/* ---- intake.c, for scans.c ----------------------------------------------- */
+
 /* The snapshot that a read at `at` of t is of. */
 span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
                             bool locks, uint8_t *ret_flags);
-/* Remembers a read's lock. */
-void hf_watch_lock_read(hf_watch *w, watch_txn *t, uint32_t row, span at,
-                        bool is_exclusive);
+/* Remembers a read's lock; scan: see own_lock. */
+void hf_watch_lock_read(hf_watch *w, watch_txn *t, own_lock lock);
 const own_write *hf_watch_own(const watch_txn *t, uint32_t key);
 void hf_watch_page(hf_watch *w, uint32_t key);
 /* A violation found by intake; to be filled. */

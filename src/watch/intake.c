@@ -38,6 +38,7 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     t->client = client;
     t->serial = w->serial++;
     t->is_running = true;
+    t->is_weaker = t->has_deleted = false;
     t->is_spoiled = t->has_scanned = t->has_snapshot = t->is_settled = false;
     t->is_suspect = w->clients.at[client].jump > 0;
     t->has_statement = false;
@@ -45,7 +46,7 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     t->first_lo = t->last_ok = t->last_hi = lo;
     t->snapshot = (span){lo, FOR_EVER};
     memset(t->filter, 0, sizeof(t->filter));
-    t->writes.n = t->locks.n = t->rows.n = 0;
+    t->writes.n = t->doubtful.n = t->locks.n = t->rows.n = 0;
     if (t->places.n > 0) {
         hf_map_release(&t->places);
         hf_map_init(&t->places);
@@ -55,12 +56,13 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     return slot;
 }
 
-static void forget_txn(hf_watch *w, uint32_t slot)
+void hf_watch_forget_txn(hf_watch *w, uint32_t slot)
 {
     watch_txn *t = &w->txns.at[slot];
     watch_client *c = &w->clients.at[t->client];
 
     t->is_running = false;
+    w->n_deleting -= t->has_deleted;
     c->txn = NO_ID;
     c->last = t->id;
     hf_vec_push(&w->free_txns, slot);
@@ -81,16 +83,17 @@ const own_write *hf_watch_own(const watch_txn *t, uint32_t key)
     return NULL;
 }
 
-static bool own_row(const watch_txn *t, uint32_t row)
+/* The first write of a row, or NULL. */
+static const own_write *own_row(const watch_txn *t, uint32_t row)
 {
     for (size_t i = 0; i < t->writes.n; i++)
         if (t->writes.at[i].row == row)
-            return true;
-    return false;
+            return &t->writes.at[i];
+    return NULL;
 }
 
-static watch_item item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
-                          uint32_t row, item_kind kind)
+watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
+                            uint32_t row, item_kind kind)
 {
     return (watch_item){.now = w->now,
                         .seq = w->seq,
@@ -161,12 +164,10 @@ span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
     return (span){t->snapshot.lo, at.hi};
 }
 
-void hf_watch_lock_read(hf_watch *w, watch_txn *t, uint32_t row, span at,
-                        bool is_exclusive)
+void hf_watch_lock_read(hf_watch *w, watch_txn *t, own_lock lock)
 {
     if (w->locks && !w->profile.one_writer)
-        hf_vec_push(&t->locks,
-                    (own_lock){at, row, is_exclusive ? ITEM_EXCLUSIVE : 0});
+        hf_vec_push(&t->locks, lock);
 }
 
 static void read_own(hf_watch *w, watch_txn *t, const own_write *own,
@@ -174,6 +175,10 @@ static void read_own(hf_watch *w, watch_txn *t, const own_write *own,
 {
     hf_violation *v;
 
+    if (own->is_doubtful) {
+        w->stats.unjudged[HF_UNJUDGED_SPOILED]++;
+        return;
+    }
     w->stats.reads_judged++;
     if (own->value == e->value)
         return;
@@ -207,24 +212,36 @@ static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
     const own_write *own = hf_watch_own(t, e->key);
     watch_item it;
 
+    if (own && w->profile.locks_at_commit)
+        return; /* what is kept back until then may not be read either */
     if (own) {
         read_own(w, t, own, e, at);
         return;
     }
     /* what is not there is locked against inserts, where ranges are */
-    if (w->profile.lock == HF_WATCH_LOCK_RANGES ||
+    if ((w->profile.lock == HF_WATCH_LOCK_RANGES && !t->is_weaker) ||
         (e->value != HF_EVENT_NO_ROW &&
-         (is_locking(e) || w->profile.lock == HF_WATCH_LOCK_ROWS)))
-        hf_watch_lock_read(w, t, e->row, at,
-                           (e->flags & HF_EVENT_FOR_UPDATE) != 0 &&
-                               e->value != HF_EVENT_NO_ROW);
+         (is_locking(e) ||
+          (w->profile.lock == HF_WATCH_LOCK_ROWS && !t->is_weaker))))
+        hf_watch_lock_read(w, t,
+                           (own_lock){at, e->row, NO_ID,
+                                      (e->flags & HF_EVENT_FOR_UPDATE) &&
+                                              e->value != HF_EVENT_NO_ROW
+                                          ? ITEM_EXCLUSIVE
+                                          : 0});
     if (w->profile.read == HF_WATCH_READ_NONE)
         return;
-    it = item_of(w, t, e->key, e->row, ITEM_READ);
+    if (t->is_weaker) {
+        w->stats.unjudged[HF_UNJUDGED_LEVEL]++;
+        return;
+    }
+    it = hf_watch_item_of(w, t, e->key, e->row, ITEM_READ);
     it.value = e->value;
     it.at = at;
     it.statement = e->statement;
     it.snapshot = hf_watch_read_snapshot(w, t, at, is_locking(e), &it.flags);
+    if (e->statement >= MOST_STATEMENTS)
+        it.flags |= ITEM_LOOSE;
     if (e->key != e->row && !w->fuw && own_row(t, e->row) &&
         w->profile.read == HF_WATCH_READ_TRANSACTION) {
         /* its own version of the row has what others had written by then */
@@ -242,7 +259,7 @@ static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
 static void install_spoiled(hf_watch *w, const watch_txn *t, const hf_event *e,
                             span at)
 {
-    watch_item it = item_of(w, t, e->key, e->row, ITEM_INSTALL);
+    watch_item it = hf_watch_item_of(w, t, e->key, e->row, ITEM_INSTALL);
 
     it.value = e->value;
     it.at = at;
@@ -256,7 +273,21 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
 {
     own_write *own = (own_write *)hf_watch_own(t, e->key);
     uint64_t value = e->flags & HF_EVENT_DELETE ? HF_EVENT_NO_ROW : e->value;
+    const own_write *first = NULL;
+    uint8_t flags = (e->flags & HF_EVENT_INSERT ? ITEM_INSERTED : 0) |
+                    (e->flags & HF_EVENT_DELETE ? ITEM_DELETED : 0);
 
+    if (value == HF_EVENT_NO_ROW && !t->has_deleted) {
+        t->has_deleted = true;
+        w->n_deleting++;
+    }
+    if (own && (own->is_doubtful || at.hi == FOR_EVER)) {
+        /* what it had written may be what is there in the end */
+        hf_vec_push(&t->doubtful, *own);
+        own->is_doubtful = true;
+        own->value = value;
+        return;
+    }
     if (own) {
         if (own->value != value)
             hf_watch_past_add(w, (past_write){.txn = t->id,
@@ -272,157 +303,15 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
             hf_map_set(&t->places, t->writes.at[i].key, i);
     if (t->writes.n >= MANY_WRITES)
         hf_map_set(&t->places, e->key, (uint32_t)t->writes.n);
-    hf_vec_push(&t->writes,
-                (own_write){.value = value,
-                            .at = at,
-                            .key = e->key,
-                            .row = e->row,
-                            .locks = e->key == e->row || !own_row(t, e->row)});
-}
-
-/* ---- ends ---------------------------------------------------------------- */
-
-/* How a transaction's end looks to its locks. */
-typedef struct ending {
-    span commit;  /* of versions */
-    span release; /* of locks */
-    bool is_committed, is_maybe;
-} ending;
-
-static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
-                      const ending *x)
-{
-    watch_item it = item_of(w, t, o->key, o->row, ITEM_INSTALL);
-    bool locks = (w->locks || w->fuw) && !w->profile.one_writer && o->locks;
-
-    it.value = o->value;
-    it.at = w->profile.locks_at_commit ? x->commit : o->at;
-    it.end = x->commit;
-    it.is_committed = x->is_committed;
-    it.flags |= ITEM_EXCLUSIVE;
-    if (x->is_maybe)
-        it.flags |= ITEM_MAYBE;
-    if (x->is_committed) {
-        if (locks && !x->is_maybe)
-            it.flags |= ITEM_LOCKS;
-        hf_watch_push_item(w, &it);
-        if (!x->is_maybe)
-            return;
-    } else {
-        hf_watch_past_add(w, (past_write){.txn = t->id,
-                                          .value = o->value,
-                                          .key = o->key,
-                                          .at = o->at,
-                                          .end = x->commit,
-                                          .is_aborted = true});
-    }
-    if (!locks)
-        return;
-    it.kind = ITEM_LOCK;
-    it.end = x->release;
-    it.flags |= ITEM_WROTE;
-    hf_watch_push_item(w, &it);
-}
-
-static void end_lock(hf_watch *w, const watch_txn *t, const own_lock *o,
-                     const ending *x)
-{
-    watch_item it = item_of(w, t, o->row, o->row, ITEM_LOCK);
-
-    it.at = o->at;
-    it.end = x->release;
-    it.is_committed = x->is_committed;
-    it.flags |= o->flags | (x->is_maybe ? ITEM_MAYBE : 0);
-    hf_watch_push_item(w, &it);
-}
-
-/* Where there is one writer at a time, he locks the database. */
-static void end_writer(hf_watch *w, const watch_txn *t, const ending *x)
-{
-    watch_item it = item_of(w, t, WHOLE_DATABASE, WHOLE_DATABASE, ITEM_LOCK);
-
-    it.key = t->writes.at[0].key;
-    it.at = t->writes.at[0].at;
-    it.end = x->release;
-    it.is_committed = x->is_committed;
-    it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0);
-    hf_watch_page(w, it.key);
-    hf_watch_push_item(w, &it);
-}
-
-static void tell_end(hf_watch *w, const watch_txn *t, const ending *x)
-{
-    watch_finding f = {.kind = FOUND_END,
-                       .time = w->now,
-                       .seq = w->seq,
-                       .from = {t->id, t->serial, t->snapshot, 0},
-                       .to = {t->id, t->serial, x->commit, INSTANT_COMMIT}};
-
-    if (x->is_committed && !x->is_maybe && !t->is_spoiled)
-        f.flags |= END_COMMITTED;
-    if (!(f.flags & END_COMMITTED))
-        f.to.at.hi = w->now; /* nobody waits for it */
-    if (t->writes.n > 0)
-        f.flags |= END_WROTE;
-    hf_vec_push(&w->found, f);
-}
-
-static void end_txn(hf_watch *w, uint32_t slot, ending x)
-{
-    watch_txn *t = &w->txns.at[slot];
-    uint64_t last = t->last_hi;
-
-    hf_watch_scan_close(w, slot);
-    if (x.commit.hi != FOR_EVER && x.commit.hi > last)
-        last = x.commit.hi;
-    if (t->snapshot.hi == FOR_EVER)
-        t->snapshot.hi = x.commit.hi;
-    if (w->tracks_reads)
-        tell_end(w, t, &x);
-    if (!t->is_spoiled) {
-        for (size_t i = 0; i < t->writes.n; i++)
-            end_write(w, t, &t->writes.at[i], &x);
-        if (w->profile.one_writer && t->writes.n > 0 && (w->locks || w->fuw))
-            end_writer(w, t, &x);
-        for (size_t i = 0; i < t->locks.n; i++)
-            end_lock(w, t, &t->locks.at[i], &x);
-        generation_add(&w->unripe, t->first_lo, last);
-        generation_add(&w->recent, t->first_lo, last);
-    }
-    if (x.is_maybe)
-        w->stats.unknown++;
-    else if (x.is_committed)
-        w->stats.committed++;
-    else
-        w->stats.aborted++;
-    forget_txn(w, slot);
-}
-
-void hf_watch_end_maybe(hf_watch *w, uint32_t slot, uint64_t lo)
-{
-    const watch_txn *t = &w->txns.at[slot];
-
-    end_txn(w, slot,
-            (ending){.commit = {lo, FOR_EVER},
-                     .release = {t->last_ok, FOR_EVER},
-                     .is_committed = true,
-                     .is_maybe = true});
-}
-
-static void take_end(hf_watch *w, uint32_t slot, const hf_event *e, span at)
-{
-    const watch_txn *t = &w->txns.at[slot];
-
-    if (e->kind == HF_EVENT_COMMIT && !(e->flags & HF_EVENT_FAILED)) {
-        if (e->after == UINT64_MAX)
-            hf_watch_end_maybe(w, slot, at.lo);
-        else
-            end_txn(
-                w, slot,
-                (ending){.commit = at, .release = at, .is_committed = true});
-        return;
-    }
-    end_txn(w, slot, (ending){.commit = at, .release = {t->last_ok, at.hi}});
+    if (e->key != e->row)
+        first = own_row(t, e->row);
+    hf_vec_push(&t->writes, (own_write){.value = value,
+                                        .at = at,
+                                        .key = e->key,
+                                        .row = e->row,
+                                        .locks = !first,
+                                        .is_doubtful = at.hi == FOR_EVER,
+                                        .flags = first ? first->flags : flags});
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -441,6 +330,12 @@ static void spoil(hf_watch *w, uint32_t slot)
     if (t->is_spoiled)
         return;
     t->is_spoiled = t->is_suspect = true;
+    for (size_t i = 0; i < t->doubtful.n; i++)
+        install_spoiled(w, t,
+                        &(hf_event){.key = t->doubtful.at[i].key,
+                                    .row = t->doubtful.at[i].row,
+                                    .value = t->doubtful.at[i].value},
+                        t->doubtful.at[i].at);
     for (size_t i = 0; i < t->writes.n; i++) {
         const own_write *o = &t->writes.at[i];
 
@@ -503,6 +398,14 @@ static bool is_event(hf_watch *w, const hf_event *e)
     return is_key(w, e);
 }
 
+static void set_jump(hf_watch *w, uint32_t client, uint64_t jump)
+{
+    if (jump > w->clients.at[client].jump)
+        w->clients.at[client].jump = jump;
+    if (jump > w->stats.clock_jump)
+        w->stats.clock_jump = jump;
+}
+
 /* The interval of e, and what is wrong with it. */
 static span take_time(hf_watch *w, const hf_event *e, bool *ret_bad)
 {
@@ -514,15 +417,13 @@ static span take_time(hf_watch *w, const hf_event *e, bool *ret_bad)
     if (after < before) {
         complain(w, HF_COMPLAINT_NEGATIVE, e);
         *ret_bad = true;
-        if (before - after > c->jump)
-            c->jump = before - after;
+        set_jump(w, e->client, before - after);
         after = before;
     }
     if (before < c->last_after && c->last_after != UINT64_MAX && !same) {
         complain(w, HF_COMPLAINT_OUT_OF_ORDER, e);
         *ret_bad = true;
-        if (c->last_after - before > c->jump)
-            c->jump = c->last_after - before;
+        set_jump(w, e->client, c->last_after - before);
     }
     if (before < w->watermark) {
         complain(w, HF_COMPLAINT_LATE, e);
@@ -533,8 +434,6 @@ static span take_time(hf_watch *w, const hf_event *e, bool *ret_bad)
     }
     c->last_before = before;
     c->last_after = after;
-    if (c->jump > w->stats.clock_jump)
-        w->stats.clock_jump = c->jump;
     late = w->error + c->jump;
     return (span){before > w->error ? before - w->error : 0,
                   after > UINT64_MAX - 1 - late ? FOR_EVER : after + late};
@@ -598,7 +497,8 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
     if (e->kind == HF_EVENT_WRITE) {
         take_write(w, t, e, at);
     } else if (e->kind == HF_EVENT_SCAN) {
-        hf_watch_scan_open(w, slot, e, at);
+        if (!t->is_weaker)
+            hf_watch_scan_open(w, slot, e, at);
     } else if (at.hi != FOR_EVER) {
         hf_watch_scan_row(w, slot, e);
         take_read(w, t, e, at);
@@ -619,12 +519,15 @@ void hf_watch_take(hf_watch *w, const hf_event *e)
     }
     while (w->clients.n <= e->client)
         hf_vec_push(&w->clients, (watch_client){.txn = NO_ID});
+    if ((e->flags & HF_EVENT_FIRST) && w->clients.at[e->client].txn == NO_ID)
+        w->clients.at[e->client] = (watch_client){.txn = NO_ID};
     at = take_time(w, e, &bad);
     slot = find_txn(w, e, at, bad);
     if (at.hi != FOR_EVER && at.hi > w->txns.at[slot].last_hi)
         w->txns.at[slot].last_hi = at.hi;
     switch ((hf_event_kind)e->kind) {
     case HF_EVENT_BEGIN:
+        w->txns.at[slot].is_weaker = (e->flags & HF_EVENT_WEAKER) != 0;
         if (w->profile.snapshot == HF_WATCH_AT_BEGIN) {
             watch_txn *t = &w->txns.at[slot];
 
@@ -639,10 +542,57 @@ void hf_watch_take(hf_watch *w, const hf_event *e)
         break;
     case HF_EVENT_COMMIT:
     case HF_EVENT_ABORT:
-        take_end(w, slot, e, at);
+        hf_watch_take_end(w, slot, e, at);
         w->clients.at[e->client].has_ended = true;
         break;
     case HF_EVENT_KIND_COUNT:
         break;
     }
+}
+
+/* What a transaction wrote that nobody else here knows of. */
+static void write_late(hf_watch *w, const hf_event *e)
+{
+    watch_txn t = {.id = e->txn,
+                   .client = e->client,
+                   .serial = w->serial++,
+                   .snapshot = {0, FOR_EVER},
+                   .is_suspect = true,
+                   .is_spoiled = true};
+    hf_event as = *e;
+
+    if (e->flags & HF_EVENT_DELETE)
+        as.value = HF_EVENT_NO_ROW;
+    install_spoiled(w, &t, &as, (span){0, FOR_EVER});
+    if (w->tracks_reads)
+        hf_watch_tell_end(w, &t, (span){0, FOR_EVER}, false);
+}
+
+void hf_watch_take_late(hf_watch *w, const hf_event *e)
+{
+    uint32_t slot;
+
+    w->stats.events++;
+    w->seq++;
+    if (!is_event(w, e)) {
+        complain(w, HF_COMPLAINT_BAD_EVENT, e);
+        return;
+    }
+    complain(w, HF_COMPLAINT_LATE, e);
+    while (w->clients.n <= e->client)
+        hf_vec_push(&w->clients, (watch_client){.txn = NO_ID});
+    if (e->kind != HF_EVENT_SCAN && e->extra > 0)
+        set_jump(w, e->client, (uint64_t)e->extra * 1000);
+    slot = w->clients.at[e->client].txn;
+    if (slot != NO_ID && w->txns.at[slot].id != e->txn)
+        slot = NO_ID;
+    if (slot != NO_ID)
+        spoil(w, slot);
+    if (e->kind == HF_EVENT_WRITE && !(e->flags & HF_EVENT_FAILED))
+        write_late(w, e);
+    else if (e->kind == HF_EVENT_READ)
+        w->stats.unjudged[HF_UNJUDGED_SPOILED]++;
+    else if (slot != NO_ID &&
+             (e->kind == HF_EVENT_COMMIT || e->kind == HF_EVENT_ABORT))
+        hf_watch_end_maybe(w, slot, w->txns.at[slot].last_ok);
 }

@@ -57,7 +57,7 @@ void hf_watch_deliver(hf_watch *w, hf_violation *v)
 
 static uint64_t name_of(const watch_instant *i, bool whole)
 {
-    return whole ? i->serial : i->serial << 16 | i->what;
+    return whole ? i->serial : i->serial << INSTANT_BITS | i->what;
 }
 
 static uint32_t node_of(hf_watch_order *g, const watch_instant *i, bool whole,
@@ -222,6 +222,9 @@ static void join_one(struct watch_join *j, const join_ref *r)
     case FOUND_EDGE:
         hf_watch_certify_edge(j, f);
         break;
+    case FOUND_OWN:
+        hf_watch_certify_own(j, f);
+        break;
     case FOUND_END:
         hf_watch_certify_end(j, f);
         break;
@@ -232,7 +235,10 @@ static void collect(struct watch_join *j, const watch_finding *at, size_t n,
                     uint32_t shard)
 {
     for (size_t i = 0; i < n; i++) {
-        hf_vec_push(&j->order, (hf_sortable){at[i].seq, j->all.n});
+        /* what a transaction wrote itself is known before its end is */
+        hf_vec_push(
+            &j->order,
+            (hf_sortable){2 * at[i].seq + (at[i].kind != FOUND_OWN), j->all.n});
         hf_vec_push(&j->all, (join_ref){&at[i], shard});
     }
 }

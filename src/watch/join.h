@@ -19,6 +19,7 @@ typedef struct rw_edge {
     uint32_t key;
     uint32_t next;
     uint8_t kind; /* hf_watch_dependency */
+    bool is_void;
 } rw_edge;
 
 /* certify.c: a transaction, as far as it is known. */
@@ -65,6 +66,9 @@ void hf_watch_join_whole(struct watch_join *j, const rw_edge *e, uint64_t time);
 void hf_watch_certify_init(struct watch_join *j);
 void hf_watch_certify_release(struct watch_join *j);
 void hf_watch_certify_edge(struct watch_join *j, const watch_finding *f);
+/* Anti-dependencies of a key that wait for the end of a transaction are none:
+ * it may have overwritten what it read before the others did. */
+void hf_watch_certify_own(struct watch_join *j, const watch_finding *f);
 void hf_watch_certify_end(struct watch_join *j, const watch_finding *f);
 void hf_watch_certify_forget(struct watch_join *j);
 void hf_watch_certify_stats(const struct watch_join *j, hf_watch_stats *ret);

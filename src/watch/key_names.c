@@ -7,14 +7,23 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
+#include "watch/columns.h"
+#include "watch/event.h"
 
 typedef struct entry {
     uint64_t initial;
     int64_t data;    /* the number, or the place among bytes */
     uint32_t length; /* of the text; UINT32_MAX: a number */
-    uint32_t table;
+    uint32_t table;  /* COLUMN | row: it is one */
 } entry;
+
+#define COLUMN (1u << 31)
+
+typedef struct column_link {
+    uint32_t key, next; /* of the same row */
+} column_link;
 
 typedef struct slot {
     uint32_t hash, id; /* id UINT32_MAX: free */
@@ -25,6 +34,10 @@ struct hf_watch_names {
     HF_VEC(entry) keys;
     HF_VEC(entry) tables;
     HF_VEC(char) bytes;
+    HF_VEC(column_link) columns;
+    hf_map columns_of; /* row to the newest of its columns; then to: */
+    hf_map column_at;  /* a column's key to its place */
+    uint64_t initial;  /* of new keys */
     slot *slots;
     size_t n_slots; /* a power of two */
 };
@@ -34,6 +47,9 @@ hf_watch_names *hf_watch_names_new(void)
     hf_watch_names *n = HF_NEW(hf_watch_names);
 
     pthread_mutex_init(&n->mutex, NULL);
+    hf_map_init(&n->columns_of);
+    hf_map_init(&n->column_at);
+    n->initial = HF_WATCH_NOT_SAID;
     return n;
 }
 
@@ -45,6 +61,9 @@ void hf_watch_names_free(hf_watch_names *n)
     hf_vec_release(&n->keys);
     hf_vec_release(&n->tables);
     hf_vec_release(&n->bytes);
+    hf_vec_release(&n->columns);
+    hf_map_release(&n->columns_of);
+    hf_map_release(&n->column_at);
     hf_free(n->slots);
     hf_free(n);
 }
@@ -141,7 +160,10 @@ static void grow(hf_watch_names *n)
 static uint32_t find_or_add(hf_watch_names *n, uint32_t table, hf_scalar key)
 {
     uint32_t hash = hash_of(table, key);
-    entry e = {.table = table, .data = key.number, .length = UINT32_MAX};
+    entry e = {.table = table,
+               .data = key.number,
+               .length = UINT32_MAX,
+               .initial = n->initial};
     size_t at;
 
     if (2 * (n->keys.n + 1) > n->n_slots)
@@ -155,7 +177,7 @@ static uint32_t find_or_add(hf_watch_names *n, uint32_t table, hf_scalar key)
         e.data = put_bytes(n, (hf_str){key.text, key.length});
         e.length = (uint32_t)key.length;
     }
-    HF_ASSERT(n->keys.n < UINT32_MAX - 1);
+    HF_ASSERT(n->keys.n < COLUMN - 1);
     n->slots[at] = (slot){hash, (uint32_t)n->keys.n};
     hf_vec_push(&n->keys, e);
     return n->slots[at].id;
@@ -169,6 +191,69 @@ uint32_t hf_watch_names_key(hf_watch_names *n, uint32_t table, hf_scalar key)
     id = find_or_add(n, table, key);
     pthread_mutex_unlock(&n->mutex);
     return id;
+}
+
+/* ---- columns ------------------------------------------------------------- */
+
+static void link_column(hf_watch_names *n, uint32_t row, uint32_t key)
+{
+    uint32_t place = (uint32_t)n->columns.n;
+    uint64_t initial = n->keys.at[row].initial;
+
+    hf_vec_push(&n->columns,
+                (column_link){key, hf_map_get(&n->columns_of, row)});
+    hf_map_set(&n->columns_of, row, place);
+    hf_map_set(&n->column_at, key, place);
+    /* a row that was there has other columns than those it came with */
+    n->keys.at[key].initial =
+        initial == HF_EVENT_NO_ROW ? initial : HF_WATCH_NOT_SAID;
+}
+
+uint32_t hf_watch_names_column(hf_watch_names *n, uint32_t key, hf_str column)
+{
+    uint32_t id, count;
+
+    pthread_mutex_lock(&n->mutex);
+    count = (uint32_t)n->keys.n;
+    id = find_or_add(
+        n, COLUMN | key,
+        (hf_scalar){.type = HF_TEXT, .text = column.ptr, .length = column.len});
+    if (id == count)
+        link_column(n, key, id);
+    pthread_mutex_unlock(&n->mutex);
+    return id;
+}
+
+static uint32_t column_key(const hf_watch_names *n, uint32_t place)
+{
+    return place == UINT32_MAX ? HF_WATCH_NO_KEY : n->columns.at[place].key;
+}
+
+uint32_t hf_watch_names_first_column(hf_watch_names *n, uint32_t key)
+{
+    uint32_t id;
+
+    pthread_mutex_lock(&n->mutex);
+    id = column_key(n, hf_map_get(&n->columns_of, key));
+    pthread_mutex_unlock(&n->mutex);
+    return id;
+}
+
+uint32_t hf_watch_names_next_column(hf_watch_names *n, uint32_t column)
+{
+    uint32_t id;
+
+    pthread_mutex_lock(&n->mutex);
+    id = column_key(n, n->columns.at[hf_map_get(&n->column_at, column)].next);
+    pthread_mutex_unlock(&n->mutex);
+    return id;
+}
+
+void hf_watch_names_all_absent(hf_watch_names *n)
+{
+    pthread_mutex_lock(&n->mutex);
+    n->initial = HF_EVENT_NO_ROW;
+    pthread_mutex_unlock(&n->mutex);
 }
 
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value)
@@ -215,10 +300,15 @@ static uint64_t place_of(const hf_watch_names *n, const entry *e)
 hf_watch_name hf_watch_names_get(hf_watch_names *n, uint32_t key)
 {
     hf_watch_name name;
+    const entry *e;
 
     pthread_mutex_lock(&n->mutex);
-    name = (hf_watch_name){n->keys.at[key].table, n->keys.at[key].initial,
-                           place_of(n, &n->keys.at[key])};
+    e = &n->keys.at[key];
+    name = (hf_watch_name){e->table, key, e->initial, place_of(n, e)};
+    if (e->table & COLUMN) {
+        name.row = e->table & ~COLUMN;
+        name.table = HF_WATCH_NO_KEY;
+    }
     pthread_mutex_unlock(&n->mutex);
     return name;
 }
@@ -246,11 +336,15 @@ void hf_watch_names_table_print(hf_watch_names *n, uint32_t table, hf_out *out)
 
 void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out)
 {
-    const entry *e;
+    const entry *e, *column = NULL;
 
     pthread_mutex_lock(&n->mutex);
     HF_ASSERT(key < n->keys.n);
     e = &n->keys.at[key];
+    if (e->table & COLUMN) {
+        column = e;
+        e = &n->keys.at[e->table & ~COLUMN];
+    }
     if (n->tables.at[e->table].length != UINT32_MAX) {
         put_safe(text_of(n, &n->tables.at[e->table]), out);
         hf_out_char(out, '/');
@@ -261,6 +355,10 @@ void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out)
         hf_out_int(out, e->data);
     else
         put_safe(text_of(n, e), out);
+    if (column) {
+        hf_out_char(out, '.');
+        put_safe(text_of(n, column), out);
+    }
     pthread_mutex_unlock(&n->mutex);
 }
 

@@ -17,13 +17,23 @@ void hf_watch_names_free(hf_watch_names *n);
 
 /* table.ptr NULL: a plain key. */
 uint32_t hf_watch_names_table(hf_watch_names *n, hf_str table);
-/* HF_INT or HF_TEXT.  A new key starts as absent. */
+/* HF_INT or HF_TEXT. */
 uint32_t hf_watch_names_key(hf_watch_names *n, uint32_t table, hf_scalar key);
+/* A column of the row that `key` is: a key too. */
+uint32_t hf_watch_names_column(hf_watch_names *n, uint32_t key, hf_str column);
+/* The columns of a row met so far: the first one, the one after it; NO_KEY. */
+#define HF_WATCH_NO_KEY UINT32_MAX
+uint32_t hf_watch_names_first_column(hf_watch_names *n, uint32_t key);
+uint32_t hf_watch_names_next_column(hf_watch_names *n, uint32_t column);
+/* What keys that come from now on are before anyone writes them, unless it is
+ * said; without this, HF_WATCH_NOT_SAID. */
+void hf_watch_names_all_absent(hf_watch_names *n);
 /* What the key is before anyone writes it, as an event has it. */
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value);
 
 typedef struct hf_watch_name {
-    uint32_t table;
+    uint32_t table; /* NO_KEY: it is a column */
+    uint32_t row;   /* the key itself, or the column's row */
     uint64_t initial;
     uint64_t place; /* in its table: numbers in their order, texts by their
                        first bytes */

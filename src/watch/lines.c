@@ -22,7 +22,8 @@ void hf_lines_hub_release(hf_lines_hub *hub)
 
 void hf_lines_init(hf_lines *l, hf_lines_hub *hub)
 {
-    *l = (hf_lines){.hub = hub, .number = ++hub->n_connections};
+    *l = (hf_lines){
+        .hub = hub, .number = ++hub->n_connections, .unit = HF_TIME_UNIT_NS};
 }
 
 void hf_lines_release(hf_lines *l)
@@ -41,6 +42,10 @@ static void bad(hf_lines *l, const hf_error *err)
     if (l->hub->bad_lines++ > 0)
         return;
     l->hub->first_bad = *err;
+    if (l->hub->is_file) {
+        l->hub->first_bad.line = l->line;
+        return;
+    }
     hf_error_context(&l->hub->first_bad, "connection %u, line %llu", l->number,
                      (unsigned long long)l->line);
 }
@@ -143,6 +148,7 @@ static bool take_history(hf_lines *l, const line *in)
     hf_status st;
     bool wanted;
 
+    hf_builder_time_unit(b, l->unit);
     st = hf_text_read_lines(in->text.ptr, in->text.len, 1, b, &err);
     if (st == HF_OK)
         st = hf_builder_finish(b, &h, &err);
@@ -153,6 +159,7 @@ static bool take_history(hf_lines *l, const line *in)
         bad(l, &err);
         return true;
     }
+    l->unit = h->time_unit;
     wanted = hf_watcher_parts(l->hub->watcher, h, &more);
     hf_history_free(h);
     return wanted;

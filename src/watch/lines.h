@@ -24,6 +24,7 @@ typedef struct hf_lines_hub {
     uint32_t n_connections;
     uint64_t bad_lines;
     hf_error first_bad; /* what was wrong with the first one */
+    bool is_file;       /* there is one connection: lines are told by it */
 } hf_lines_hub;
 
 void hf_lines_hub_release(hf_lines_hub *hub);
@@ -32,6 +33,7 @@ typedef struct hf_lines {
     hf_lines_hub *hub;
     uint32_t number;
     uint64_t line;
+    hf_time_unit unit; /* a first line may say it */
     HF_VEC(char) buffer;
     HF_VEC(uint32_t) sessions;
     bool too_long; /* the rest of this line is not kept */

@@ -10,7 +10,12 @@
  *
  * First updater wins (section V-C).  Of two committed transactions that wrote
  * a row, one committed before the other's snapshot.  It is the same question
- * with the snapshot in the place of the acquisition.
+ * with the snapshot in the place of the acquisition.  Databases differ in what
+ * an insert is: where rows are objects (PostgreSQL) there is nothing that it
+ * updates, so one that finds the place empty may follow whoever emptied it,
+ * however old its snapshot is; where keys are (RocksDB) it is a write like any
+ * other.  A write that may have been an insert ("insert or update") counts as
+ * one if a delete may have come in between.
  *
  * Both are asked when a transaction ends, for each of its rows, against those
  * that ended before: each pair once.
@@ -31,6 +36,19 @@
 static bool collide(const watch_held *a, const watch_held *b)
 {
     return a->txn != b->txn && ((a->flags | b->flags) & ITEM_EXCLUSIVE) != 0;
+}
+
+/* A lock of what satisfies a condition is against writes that do. */
+static bool is_in_range(const watch_shard *s, const watch_held *lock,
+                        const watch_held *other)
+{
+    const hf_watch_options *o = &s->w->options;
+
+    if (lock->scan == NO_ID)
+        return true;
+    return other->wrote && other->value != HF_EVENT_NO_ROW && o->matches &&
+           o->matches(o->user, lock->scan, other->key, other->value) ==
+               HF_MATCH_YES;
 }
 
 static hf_violation_part part_of(const watch_held *h, hf_watch_part part,
@@ -73,13 +91,26 @@ static void complain(watch_shard *s, const watch_item *it,
     add_held(v, mine, rule == HF_RULE_LOST_UPDATE);
 }
 
+/* May `second` have come after `first` though its snapshot is older? */
+static bool inserted_after(watch_shard *s, const watch_held *first,
+                           const watch_held *second)
+{
+    uint8_t flags = second->flags;
+
+    if (first->left_none) /* its version may not be there yet */
+        flags |= ITEM_INSERTED;
+    return first->end.lo <= second->end.hi &&
+           hf_watch_may_insert(s, second->key, second->snapshot, flags);
+}
+
 static void compare(watch_shard *s, const watch_item *it,
                     const watch_held *mine, const watch_held *other)
 {
     const hf_watch *w = s->w;
 
     if (w->locks && collide(mine, other) && other->end.lo > mine->at.hi &&
-        mine->end.lo > other->at.hi) {
+        mine->end.lo > other->at.hi && is_in_range(s, mine, other) &&
+        is_in_range(s, other, mine)) {
         complain(s, it, mine, other, HF_RULE_LOCKS);
         return;
     }
@@ -87,7 +118,9 @@ static void compare(watch_shard *s, const watch_item *it,
         !other->is_committed || ((mine->flags | other->flags) & ITEM_MAYBE) ||
         mine->txn == other->txn)
         return;
-    if (other->end.lo > mine->snapshot.hi && mine->end.lo > other->snapshot.hi)
+    if (other->end.lo > mine->snapshot.hi &&
+        mine->end.lo > other->snapshot.hi && !inserted_after(s, other, mine) &&
+        !inserted_after(s, mine, other))
         complain(s, it, mine, other, HF_RULE_LOST_UPDATE);
 }
 
@@ -147,6 +180,9 @@ static watch_held held_of(const watch_item *it)
                         .key = it->key,
                         .flags = it->flags,
                         .is_committed = it->is_committed,
+                        .scan = it->scan,
+                        .value = it->value,
+                        .left_none = it->value == HF_EVENT_NO_ROW,
                         .wrote = it->kind == ITEM_INSTALL ||
                                  (it->flags & ITEM_WROTE)};
 }

@@ -76,6 +76,7 @@ static const char *const reasons[HF_UNJUDGED_COUNT] = {
     [HF_UNJUDGED_EQUAL] = "reads of a value that several had written",
     [HF_UNJUDGED_SPOILED] = "reads of transactions with bad events",
     [HF_UNJUDGED_CONDITION] = "rows whose condition could not be evaluated",
+    [HF_UNJUDGED_LEVEL] = "reads of transactions at a weaker level",
     [HF_UNJUDGED_LIMIT] = "versions left out at a limit",
 };
 

@@ -31,7 +31,7 @@ typedef struct hf_order_node {
     uint32_t place; /* in the order */
     uint32_t mark;
     uint32_t via; /* edge by which the search came here */
-    uint16_t what;
+    uint32_t what;
 } hf_order_node;
 
 typedef struct hf_order_edge {

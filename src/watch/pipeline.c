@@ -126,6 +126,8 @@ uint32_t hf_pipeline_join(hf_pipeline *p, uint64_t from)
         hf_vec_push(&p->clients, c);
     }
     c->left = c->passed = c->stands_in = false;
+    c->is_new = true;
+    c->answered = 0;
     c->promise = from;
     c->last = from == UINT64_MAX ? 0 : from;
     c->bad_txn = c->late_txn = UINT64_MAX;
@@ -187,6 +189,12 @@ static bool ascends(hf_pipeline *p, hf_pipeline_client *c, const hf_event *e)
     c->bad_txn = e->txn;
     hf_vec_push(&p->late, *e);
     p->late.at[p->late.n - 1].client = c->number;
+    if (e->kind != HF_EVENT_SCAN && e->before < c->answered) {
+        uint64_t back = (c->answered - e->before) / 1000 + 1;
+
+        p->late.at[p->late.n - 1].extra =
+            back < UINT32_MAX ? (uint32_t)back : UINT32_MAX;
+    }
     return false;
 }
 
@@ -203,8 +211,13 @@ static bool push(hf_pipeline *p, hf_pipeline_client *c, const hf_event *events,
         if (!b)
             return false;
         b->events[b->n] = events[i];
+        if (c->is_new)
+            b->events[b->n].flags |= HF_EVENT_FIRST;
+        c->is_new = false;
         b->events[b->n++].client = c->number;
         c->last = events[i].before;
+        if (events[i].after != UINT64_MAX && events[i].after > c->answered)
+            c->answered = events[i].after;
     }
     if (c->promise != UINT64_MAX && c->last > c->promise)
         c->promise = c->last;

@@ -76,7 +76,9 @@ size_t hf_pipeline_take(hf_pipeline *p, hf_event *to, size_t most,
 bool hf_pipeline_is_done(const hf_pipeline *p);
 /* Nothing earlier than this will be taken. */
 uint64_t hf_pipeline_reached(const hf_pipeline *p);
-/* Events that came too late or did not ascend, in the order they came. */
+/* Events that came too late or did not ascend, in the order they came.  Unless
+ * it is a SCAN, `extra` is by how many microseconds its client's clock went
+ * back, if it did. */
 size_t hf_pipeline_take_late(hf_pipeline *p, hf_event *to, size_t most);
 /* Producers are let go; their events are lost. */
 void hf_pipeline_stop(hf_pipeline *p);

@@ -33,13 +33,15 @@ typedef struct hf_pipeline_client {
     uint32_t number;
     /* under the mutex */
     hf_event_queue local;
-    uint64_t promise; /* nothing earlier will be pushed; UINT64_MAX: others
-                         vouch for it */
-    uint64_t last;    /* `before` of the last event */
+    uint64_t promise;  /* nothing earlier will be pushed; UINT64_MAX: others
+                          vouch for it */
+    uint64_t last;     /* `before` of the last event */
+    uint64_t answered; /* the last `after` */
     uint64_t heard_ns;
     uint64_t bad_txn;  /* did not ascend, and its rest; UINT64_MAX: none */
     uint64_t late_txn; /* was late, and its rest */
     bool left, stands_in;
+    bool is_new; /* nothing was pushed yet */
     /* the consumer's */
     hf_event_block *head; /* NULL: dry */
     bool passed;

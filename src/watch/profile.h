@@ -66,13 +66,17 @@ typedef struct hf_profile {
     bool locks_at_commit; /* by writes; else when the row is written */
     bool one_writer;      /* locks and FUW are about the database, not a row */
     bool first_updater_wins;
+    bool inserts_conflict; /* first updater wins: putting a row where another
+                              has deleted one counts as updating it */
     hf_watch_certifier certifier;
-    uint64_t slack;    /* ns by which the database's own clocks may differ
-                          from each other; added to every interval */
-    bool is_default;   /* the level of a transaction that names none */
-    bool is_verified;  /* checked against the makers' pages */
-    const char *where; /* documented there */
-    const char *note;  /* or "" */
+    bool texts_by_bytes; /* texts are equal if their bytes are; else that is a
+                            matter of collations, and nobody knows */
+    uint64_t slack;      /* ns by which the database's own clocks may differ
+                            from each other; added to every interval */
+    bool is_default;     /* the level of a transaction that names none */
+    bool is_verified;    /* checked against the makers' pages */
+    const char *where;   /* documented there */
+    const char *note;    /* or "" */
 } hf_profile;
 
 /* The built-in rows, database by database. */
@@ -112,8 +116,10 @@ const char *hf_watch_certifier_name(hf_watch_certifier certifier);
  *     write-locks = commit        write, commit
  *     writers = one               many, one
  *     first-updater-wins = yes    no, yes
+ *     inserts = conflict          free, conflict
  *     certifier = ssi             none, ssi, to, occ, occ-items, percolator,
  *                                 cycle
+ *     texts = bytes               any, bytes
  *     slack = 500ms               ns, us, ms, s
  *     promise = serializable      a level
  *     default = yes
@@ -121,7 +127,9 @@ const char *hf_watch_certifier_name(hf_watch_certifier certifier);
  *     note = ...
  *
  * where only the first is needed: what is left out is `none`, `no`, `first`,
- * `snapshot`, `write`, `many`, 0.  A line that begins with # is a remark. */
+ * `snapshot`, `write`, `many`, `free`, `any`,
+ * 0.  A line that begins with # is a
+ * remark. */
 typedef struct hf_profiles hf_profiles;
 
 HF_MUST_USE hf_status hf_profiles_parse(hf_str text, hf_profiles **ret_rows,

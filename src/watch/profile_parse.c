@@ -113,6 +113,16 @@ static const char *late_name(unsigned i)
     return i ? "commit" : "write";
 }
 
+static const char *conflict_name(unsigned i)
+{
+    return i ? "conflict" : "free";
+}
+
+static const char *bytes_name(unsigned i)
+{
+    return i ? "bytes" : "any";
+}
+
 static const char *writers_name(unsigned i)
 {
     return i ? "one" : "many";
@@ -182,6 +192,12 @@ static void set(hf_profile *row, unsigned field, unsigned value)
     case 7:
         row->locks_at_commit = value;
         break;
+    case 8:
+        row->inserts_conflict = value;
+        break;
+    case 9:
+        row->texts_by_bytes = value;
+        break;
     default:
         row->one_writer = value;
     }
@@ -202,6 +218,8 @@ static hf_status parse_setting(parser *p, hf_str line)
         {"default", yes_name, 2},
         {"locked-reads", newest_name, 2},
         {"write-locks", late_name, 2},
+        {"inserts", conflict_name, 2},
+        {"texts", bytes_name, 2},
         {"writers", writers_name, 2},
     };
     const char *equals = memchr(line.ptr, '=', line.len);

@@ -123,6 +123,18 @@ static void push_unseen(hf_watch *w, const live_scan *s, uint32_t key,
     hf_watch_push_item(w, &it);
 }
 
+/* A range is locked against rows that would be in it; with a condition, an
+ * index may have led past all others. */
+static void lock_range(hf_watch *w, watch_txn *t, const live_scan *s,
+                       uint32_t row)
+{
+    bool all = !w->scans.at[s->scan].has_condition;
+
+    hf_watch_lock_read(w, t,
+                       (own_lock){s->at, row, all ? NO_ID : s->scan,
+                                  s->is_exclusive ? ITEM_EXCLUSIVE : 0});
+}
+
 void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
                     uint64_t place)
 {
@@ -147,7 +159,7 @@ void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
             push_unseen(w, s, key, s->flags);
         if (w->profile.lock == HF_WATCH_LOCK_RANGES && t->is_running &&
             t->serial == s->serial)
-            hf_watch_lock_read(w, t, row, s->at, s->is_exclusive);
+            lock_range(w, t, s, row);
     }
 }
 
@@ -258,13 +270,14 @@ static void miss(hf_watch *w, watch_txn *t, const live_scan *s, uint32_t key)
     const hf_watch_options *o = &w->options;
 
     if (w->profile.lock == HF_WATCH_LOCK_RANGES)
-        hf_watch_lock_read(w, t, key_at(w, key)->row, s->at, s->is_exclusive);
+        lock_range(w, t, s, key_at(w, key)->row);
     if (!own) {
         if (w->profile.read != HF_WATCH_READ_NONE)
             push_unseen(w, s, key, s->flags);
         return;
     }
-    if (own->value == HF_EVENT_NO_ROW)
+    if (own->value == HF_EVENT_NO_ROW || own->is_doubtful ||
+        w->profile.locks_at_commit)
         return;
     if (w->scans.at[s->scan].has_condition &&
         (!o->matches ||
@@ -310,6 +323,8 @@ void hf_watch_scan_close(hf_watch *w, uint32_t slot)
                     .flags = t->is_suspect ? ITEM_SUSPECT : 0,
                     .is_exclusive = (t->scan_flags & HF_EVENT_FOR_UPDATE) != 0};
     s.snapshot = hf_watch_read_snapshot(w, t, t->scan_at, locks, &s.flags);
+    if (t->statement >= MOST_STATEMENTS)
+        s.flags |= ITEM_LOOSE;
     find_twins(w, t);
     walk(w, t, &s);
     if (w->tracks_reads || w->profile.lock == HF_WATCH_LOCK_RANGES) {

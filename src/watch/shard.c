@@ -22,14 +22,12 @@
  * interval of the version smaller, for all reads to come.  (The other order is
  * out if the second commits after the first has its lock: a client calls
  * commit after its write has returned, so that is when its commit begins
- * later than the first's, by more than the error of two clocks.)
+ * later than the first's, by more than the error of two clocks.)  Locks that
+ * are only taken by the commit itself leave both orders, as does a snapshot
+ * where the second may have put a row in the place of one that was deleted.
  *
- * Garbage.  Let p be a version certainly committed that ends before the
- * horizon.  Every read still to be judged has a snapshot after that, so its
- * pivot begins no earlier than p does; a version that ends before p begins is
- * garbage to all of them, and is dropped when the key gets its next version
- * or when that one has passed the horizon.  The newest is never dropped.  A
- * reader's entry is dropped when its snapshot is older than `live`: its
+ * Garbage.  Versions: versions.c.  A reader's entry is dropped when its
+ * snapshot is older than `live`: its
  * transaction has then ended before everyone who is running began, so an
  * anti-dependency from it is not between concurrent transactions, which is all
  * that the certifiers ask about.
@@ -40,40 +38,7 @@
 
 #include <string.h>
 
-#define SLAB_BYTES (64u << 10)
 _Static_assert(sizeof(watch_key) == 64, "a key is one cache line");
-
-#define CLASS_ROOM(rank) (4u << (rank))
-
-/* ---- room ---------------------------------------------------------------- */
-
-static void room_give(watch_shard *s, watch_version *v, unsigned rank)
-{
-    v->value = (uint64_t)(uintptr_t)s->spare[rank];
-    s->spare[rank] = v;
-}
-
-static watch_version *room_take(watch_shard *s, unsigned rank)
-{
-    watch_version *v = s->spare[rank];
-    size_t bytes = CLASS_ROOM(rank) * sizeof(*v);
-    size_t n = bytes < SLAB_BYTES ? SLAB_BYTES / bytes : 1;
-    char *slab;
-
-    if (v) {
-        s->spare[rank] = (watch_version *)(uintptr_t)v->value;
-        return v;
-    }
-    slab = hf_alloc(n * bytes);
-    hf_vec_push(&s->slabs, slab);
-    s->bytes += n * bytes;
-    for (size_t i = 1; i < n; i++) {
-        watch_version *other = (watch_version *)(void *)(slab + i * bytes);
-
-        room_give(s, other, rank);
-    }
-    return (watch_version *)(void *)slab;
-}
 
 void hf_watch_shard_init(watch_shard *s, hf_watch *w)
 {
@@ -144,7 +109,7 @@ static watch_instant commit_of(const watch_version *v)
 
 static watch_instant snapshot_of(const watch_shard *s, const watch_item *it)
 {
-    uint16_t what = s->w->profile.read == HF_WATCH_READ_TRANSACTION
+    uint32_t what = s->w->profile.read == HF_WATCH_READ_TRANSACTION
                         ? INSTANT_SNAPSHOT
                         : it->statement;
 
@@ -485,112 +450,24 @@ static void ripen(watch_shard *s, uint64_t now)
 
 /* ---- writes -------------------------------------------------------------- */
 
-static void drop_first(watch_shard *s, uint32_t key, watch_key *k, unsigned n)
+bool hf_watch_may_insert(watch_shard *s, uint32_t key, span snapshot,
+                         uint8_t flags)
 {
-    watch_version *v = k->many;
-
-    if (n == 0)
-        return;
-    for (unsigned i = 0; i < n; i++)
-        s->dropped[s->n_dropped++ % DROPPED] = (dropped_version){v[i], key};
-    memmove(v, v + n, (k->n - n) * sizeof(*v));
-    k->n = (uint16_t)(k->n - n);
-    s->stats.versions_kept -= n;
-    if (k->n == 1) {
-        k->one = v[0];
-        room_give(s, v, k->rank);
-        k->many = NULL;
-    }
-}
-
-/* See "Garbage" above. */
-static void collect(watch_shard *s, uint32_t key, watch_key *k)
-{
+    watch_key *k = page_key(s->pages, key);
     const watch_version *v = versions_of(k);
-    unsigned n = 0;
-    uint64_t floor = 0;
 
-    if (k->n == 1)
-        return;
-    for (unsigned i = k->n; i-- > 0;) {
-        if (v[i].at.hi < s->horizon && !(v[i].ref & VERSION_MAYBE)) {
-            floor = v[i].at.lo;
-            break;
-        }
-    }
-    while (n + 1 < k->n && v[n].at.hi < floor)
-        n++;
-    drop_first(s, key, k, n);
-}
-
-/* Keys with several versions stand in a queue, and are looked at when the
- * newest of when they came in has passed the horizon: what is cold has one
- * version, inside its key. */
-static void queue_put(watch_shard *s, uint32_t key, uint64_t until)
-{
-    watch_ring *r = &s->thick_ring;
-
-    if (r->end - r->begin > r->mask) {
-        uint32_t room = (r->mask + 1) * 2;
-        thick_key *more = HF_NEW_ARRAY(thick_key, room);
-
-        for (uint32_t i = r->begin; i != r->end; i++)
-            more[i & (room - 1)] = s->thick[i & r->mask];
-        hf_free(s->thick);
-        s->thick = more;
-        r->mask = room - 1;
-    }
-    s->thick[r->end++ & r->mask] = (thick_key){until, key};
-}
-
-static void queue_look(watch_shard *s)
-{
-    watch_ring *r = &s->thick_ring;
-
-    for (uint32_t n = r->end - r->begin; n > 0; n--) {
-        thick_key q = s->thick[r->begin & r->mask];
-        watch_key *k = page_key(s->pages, q.key);
-
-        if (q.until >= s->horizon)
-            break;
-        if (n > 4)
-            __builtin_prefetch(
-                page_key(s->pages, s->thick[(r->begin + 4) & r->mask].key));
-        r->begin++;
-        collect(s, q.key, k);
-        if (k->n > 1) /* by its newest version, or again later */
-            queue_put(s, q.key,
-                      k->many[k->n - 1].at.hi == FOR_EVER
-                          ? s->now
-                          : k->many[k->n - 1].at.hi);
-    }
-}
-
-static void append(watch_shard *s, uint32_t key, watch_key *k,
-                   const watch_version *v)
-{
-    watch_version *at;
-    unsigned i;
-
-    if (k->n == 1) {
-        k->rank = 0;
-        k->many = room_take(s, 0);
-        k->many[0] = k->one;
-        queue_put(s, key, v->at.hi == FOR_EVER ? s->now : v->at.hi);
-    } else if (k->n == CLASS_ROOM(k->rank)) {
-        watch_version *more = room_take(s, k->rank + 1u);
-
-        memcpy(more, k->many, k->n * sizeof(*more));
-        room_give(s, k->many, k->rank);
-        k->many = more;
-        k->rank++;
-    }
-    at = k->many;
-    for (i = k->n; i > 0 && at[i - 1].at.lo > v->at.lo; i--)
-        at[i] = at[i - 1]; /* only what came late */
-    at[i] = *v;
-    k->n++;
-    s->stats.versions_kept++;
+    if (flags & ITEM_WEAKER)
+        return true;
+    if (!s->w->free_inserts || (flags & ITEM_DELETED))
+        return false;
+    if ((flags & ITEM_INSERTED) || !s->w->locks)
+        return true; /* without locks, someone may still come in between */
+    /* not said; where a row was deleted meanwhile, it may have */
+    for (unsigned i = 0; i < k->n; i++)
+        if (v[i].value == HF_EVENT_NO_ROW && !(v[i].ref & VERSION_INITIAL) &&
+            v[i].at.hi >= snapshot.lo)
+            return true;
+    return false;
 }
 
 /* The last versions before this one came before it got its lock, or its
@@ -600,10 +477,13 @@ static void sharpen(watch_shard *s, watch_key *k, const watch_item *it)
     watch_version *v = versions_of(k);
     uint64_t limit = FOR_EVER;
 
-    if (s->w->locks)
+    if (s->w->locks && !s->w->profile.locks_at_commit)
         limit = it->at.hi;
-    if (s->w->fuw_sharpens && it->snapshot.hi < limit)
+    if (s->w->fuw_sharpens && it->snapshot.hi < limit &&
+        !hf_watch_may_insert(s, it->key, it->snapshot, it->flags))
         limit = it->snapshot.hi;
+    if (limit == FOR_EVER)
+        return;
     for (unsigned i = k->n; i-- > 0;) {
         if (it->end.lo <= v[i].at.lo + 2 * s->w->error || v[i].at.lo > limit ||
             (v[i].ref & VERSION_SUSPECT))
@@ -664,6 +544,23 @@ static void tell_readers(watch_shard *s, watch_key *k, const watch_item *it,
         k->readers = kept;
 }
 
+/* Where an insert may follow a concurrent delete, someone's write may come
+ * after this one though it was there first; if this transaction has read the
+ * key as well, it is not the reader's version that the other overwrote. */
+static void tell_own(watch_shard *s, watch_key *k, const watch_item *it)
+{
+    const watch_version *v = versions_of(k);
+
+    for (unsigned i = 0; i < k->n; i++) {
+        if ((v[i].ref & VERSION_INITIAL) || v[i].ref >> 4 == it->txn ||
+            v[i].at.hi < it->end.lo)
+            continue;
+        find_edge(s, FOUND_OWN, it, it->now, snapshot_of(s, it),
+                  commit_of(&v[i]), HF_WATCH_RW);
+        return;
+    }
+}
+
 static void link_writes(watch_shard *s, watch_key *k, const watch_item *it)
 {
     const watch_version *v = versions_of(k);
@@ -681,7 +578,8 @@ static void link_writes(watch_shard *s, watch_key *k, const watch_item *it)
         find_edge(s, FOUND_EDGE, it, it->now, commit_of(before),
                   commit_of(&v[last]), HF_WATCH_WW);
     if (!s->w->fuw || !s->w->instants || before->at.hi < it->snapshot.lo ||
-        before->at.lo > it->snapshot.hi)
+        before->at.lo > it->snapshot.hi ||
+        hf_watch_may_insert(s, it->key, it->snapshot, it->flags))
         return;
     f = hf_watch_shard_find(s, FOUND_INSTANTS, it->now, it->seq);
     f->from = commit_of(before);
@@ -710,15 +608,17 @@ static void install(watch_shard *s, const watch_item *it)
             sharpen(s, k, it);
         count_write(s, before, &versions_of(k)[k->n - 1], it);
     }
-    collect(s, it->key, k);
+    hf_watch_versions_collect(s, it->key, k);
     if (k->n == UINT16_MAX) {
         s->stats.unjudged[HF_UNJUDGED_LIMIT]++;
         return;
     }
-    append(s, it->key, k, &v);
+    hf_watch_versions_append(s, it->key, k, &v);
     if (it->flags & ITEM_MAYBE)
         return;
     link_writes(s, k, it);
+    if (s->w->free_inserts && s->w->tracks_reads)
+        tell_own(s, k, it);
     if (s->w->tracks_reads)
         tell_readers(s, k, it, k->n - 1u);
 }
@@ -747,6 +647,6 @@ void hf_watch_shard_run(watch_shard *s)
     }
     ripen(s, s->now);
     hf_watch_shard_locks_trim(s);
-    queue_look(s);
+    hf_watch_versions_look(s);
     s->items.n = 0;
 }

@@ -1,6 +1,9 @@
 /* translate.c: transactions as events. */
 #include "watch/translate.h"
 
+#include <string.h>
+
+#include "base/out.h"
 #include "history/extra.h"
 #include "watch/value.h"
 
@@ -13,7 +16,7 @@ typedef struct maker {
     hf_event e;     /* what all have */
     uint64_t start; /* of the operation before */
     uint64_t end;   /* the last answer so far */
-    bool has_statement;
+    bool has_statement, in_scan;
     bool begun, ended;
 } maker;
 
@@ -21,6 +24,10 @@ void hf_translator_release(hf_translator *t)
 {
     hf_vec_release(&t->keys);
     hf_vec_release(&t->tables);
+    hf_vec_release(&t->table_of_key);
+    hf_columns_release(&t->columns);
+    hf_vec_release(&t->initial_rows);
+    hf_vec_release(&t->initial_texts);
     hf_vec_release(&t->events);
 }
 
@@ -35,28 +42,125 @@ static uint32_t table_of(hf_translator *t, const hf_history *h, hf_string_id s)
     return t->tables.at[s];
 }
 
-void hf_translator_piece(hf_translator *t, const hf_history *h)
+/* Tables of the piece's keys, as they are numbered here. */
+static void name_tables(hf_translator *t, const hf_history *h)
 {
     uint32_t plain = hf_watch_names_table(t->names, (hf_str){0});
 
-    t->tables.n = t->keys.n = 0;
+    t->tables.n = t->table_of_key.n = 0;
     hf_vec_reserve(&t->tables, h->n_strings);
     for (uint32_t i = 0; i < h->n_strings; i++)
         t->tables.at[t->tables.n++] = UINT32_MAX;
-    hf_vec_reserve(&t->keys, h->n_keys);
+    hf_vec_reserve(&t->table_of_key, h->n_keys);
     for (hf_key_id k = 0; k < h->n_keys; k++) {
         hf_string_id table = h->key_table ? h->key_table[k] : HF_NONE;
-        uint32_t key = hf_watch_names_key(
-            t->names, table == HF_NONE ? plain : table_of(t, h, table),
-            hf_key_scalar(h, k));
-        hf_value_id initial = h->key_initial ? h->key_initial[k] : HF_NONE;
 
-        t->keys.at[t->keys.n++] = key;
-        if (initial == HF_NONE)
-            continue;
+        t->table_of_key.at[t->table_of_key.n++] =
+            table == HF_NONE ? plain : table_of(t, h, table);
+    }
+}
+
+void hf_translator_survey(hf_translator *t, const hf_history *h)
+{
+    name_tables(t, h);
+    t->columns.is_survey = true;
+    for (hf_value_id v = 0; v < h->n_values; v++)
+        if (h->value_type[v] == HF_ROW && h->value_key[v] < h->n_keys)
+            (void)hf_columns_meet(&t->columns,
+                                  t->table_of_key.at[h->value_key[v]],
+                                  hf_value_scalar(h, v));
+    t->columns.is_survey = false;
+    t->is_surveyed = true;
+}
+
+static bool has_columns(hf_translator *t, const hf_history *h, hf_key_id key,
+                        hf_value_id value)
+{
+    return h->value_type[value] == HF_ROW &&
+           hf_columns_meet(&t->columns, t->table_of_key.at[key],
+                           hf_value_scalar(h, value)) == HF_TABLE_COLUMNS;
+}
+
+static uint64_t column_value(hf_translator *t, hf_scalar s)
+{
+    uint64_t value = s.type == HF_NIL ? HF_WATCH_NULL : hf_watch_value_of(s);
+
+    if (s.type != HF_NIL)
+        hf_watch_scans_row(t->scans, value, s);
+    return value;
+}
+
+static void set_initial_columns(hf_translator *t, uint32_t key, hf_scalar row)
+{
+    hf_column_walk w;
+
+    hf_watch_names_initial(t->names, key, HF_WATCH_PRESENT);
+    hf_column_walk_begin(&w, row);
+    while (hf_column_walk_next(&w))
+        hf_watch_names_initial(t->names,
+                               hf_watch_names_column(t->names, key, w.name),
+                               column_value(t, w.value));
+    hf_column_walk_end(&w);
+}
+
+static void keep_initial(hf_translator *t, uint32_t key, uint32_t table,
+                         hf_scalar row)
+{
+    size_t at = t->initial_texts.n;
+
+    hf_vec_reserve(&t->initial_texts, row.length + 1);
+    memcpy(t->initial_texts.at + at, row.text, row.length);
+    t->initial_texts.n += row.length;
+    hf_vec_push(&t->initial_rows, (hf_initial_row){key, table, at, row.length});
+}
+
+void hf_translator_settle(hf_translator *t)
+{
+    for (size_t i = 0; i < t->initial_rows.n; i++) {
+        const hf_initial_row *r = &t->initial_rows.at[i];
+        hf_scalar row = {.type = HF_ROW,
+                         .text = t->initial_texts.at + r->at,
+                         .length = r->length};
+
+        if (hf_columns_meet(&t->columns, r->table, row) == HF_TABLE_COLUMNS)
+            set_initial_columns(t, r->key, row);
+    }
+    hf_vec_release(&t->initial_rows);
+    hf_vec_release(&t->initial_texts);
+    t->is_surveyed = false;
+}
+
+static void take_initial(hf_translator *t, const hf_history *h, hf_key_id k,
+                         hf_value_id initial)
+{
+    uint32_t key = t->keys.at[k];
+
+    if (!has_columns(t, h, k, initial)) {
+        if (t->is_surveyed && h->value_type[initial] == HF_ROW)
+            keep_initial(t, key, t->table_of_key.at[k],
+                         hf_value_scalar(h, initial));
         hf_watch_names_initial(t->names, key, hf_watch_value_in(h, initial));
         hf_watch_scans_row(t->scans, hf_watch_value_in(h, initial),
                            hf_value_scalar(h, initial));
+        return;
+    }
+    set_initial_columns(t, key, hf_value_scalar(h, initial));
+}
+
+void hf_translator_piece(hf_translator *t, const hf_history *h)
+{
+    name_tables(t, h);
+    if (h->key_initial && !t->is_announced) {
+        t->is_announced = true;
+        hf_watch_names_all_absent(t->names);
+    }
+    t->keys.n = 0;
+    hf_vec_reserve(&t->keys, h->n_keys);
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        t->keys.at[t->keys.n++] = hf_watch_names_key(
+            t->names, t->table_of_key.at[k], hf_key_scalar(h, k));
+        if (h->key_initial && h->key_initial[k] != HF_NONE)
+            take_initial(t, h, k, h->key_initial[k]);
     }
 }
 
@@ -69,9 +173,59 @@ static void put(maker *m, hf_event_kind kind, unsigned flags)
     hf_vec_push(&m->t->events, m->e);
 }
 
+static void put_key(maker *m, hf_event_kind kind, unsigned flags, uint32_t key,
+                    uint64_t value)
+{
+    m->e.key = key;
+    m->e.value = value;
+    put(m, kind, flags);
+}
+
+/* A row, or some columns of it. */
+static void put_columns(maker *m, hf_event_kind kind, unsigned flags,
+                        uint32_t row, hf_scalar s)
+{
+    hf_translator *t = m->t;
+    hf_column_walk w;
+    bool is_empty = true;
+
+    m->e.row = row;
+    if (kind == HF_EVENT_WRITE)
+        put_key(m, kind, flags, row, HF_WATCH_PRESENT);
+    hf_column_walk_begin(&w, s);
+    while (hf_column_walk_next(&w)) {
+        put_key(m, kind, flags, hf_watch_names_column(t->names, row, w.name),
+                column_value(t, w.value));
+        is_empty = false;
+    }
+    hf_column_walk_end(&w);
+    /* a scan is told which rows it returned */
+    if (kind == HF_EVENT_READ && (is_empty || m->in_scan))
+        put_key(m, kind, flags, row, HF_WATCH_PRESENT);
+    m->e.key = m->e.row = 0;
+    m->e.value = HF_EVENT_NO_ROW;
+}
+
+/* The row is gone, and all that is known of it. */
+static void delete_columns(maker *m, unsigned flags, uint32_t row)
+{
+    uint32_t key = hf_watch_names_first_column(m->t->names, row);
+
+    m->e.row = row;
+    for (; key != HF_WATCH_NO_KEY;
+         key = hf_watch_names_next_column(m->t->names, key))
+        put_key(m, HF_EVENT_WRITE, flags, key, HF_EVENT_NO_ROW);
+    m->e.key = m->e.row = 0;
+}
+
 static void put_item(maker *m, hf_event_kind kind, unsigned flags,
                      hf_key_id key, hf_value_id value)
 {
+    if (value != HF_NONE && has_columns(m->t, m->h, key, value)) {
+        put_columns(m, kind, flags, m->t->keys.at[key],
+                    hf_value_scalar(m->h, value));
+        return;
+    }
     m->e.key = m->e.row = m->t->keys.at[key];
     m->e.value =
         value == HF_NONE ? HF_EVENT_NO_ROW : hf_watch_value_in(m->h, value);
@@ -79,6 +233,8 @@ static void put_item(maker *m, hf_event_kind kind, unsigned flags,
         hf_watch_scans_row(m->t->scans, m->e.value,
                            hf_value_scalar(m->h, value));
     put(m, kind, flags);
+    if (kind == HF_EVENT_WRITE && m->e.value == HF_EVENT_NO_ROW)
+        delete_columns(m, flags, m->e.row);
     m->e.key = m->e.row = 0;
     m->e.value = HF_EVENT_NO_ROW;
 }
@@ -103,6 +259,61 @@ static void put_increment(maker *m, hf_op_id op, unsigned flags)
     put_item(m, HF_EVENT_WRITE, flags, key, i.after);
 }
 
+/* A name that needs no quotes. */
+static bool is_plain_name(hf_str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!(s.ptr[i] == '_' || (s.ptr[i] >= 'a' && s.ptr[i] <= 'z') ||
+              (i > 0 && s.ptr[i] >= '0' && s.ptr[i] <= '9')))
+            return false;
+    return s.len > 0;
+}
+
+/* What an aggregate says of rows that are not there, as a condition that no
+ * row satisfies: nothing is below a minimum, nothing was counted.  False: it
+ * says nothing of that kind. */
+static bool none_satisfies(const hf_history *h, hf_op_kind kind,
+                           const hf_predicate *p, hf_out *ret)
+{
+    hf_str column = p->n_columns > 0 ? hf_string(h, p->columns[0]) : HF_STR("");
+    hf_str condition = hf_string(h, p->condition);
+
+    hf_out_format(ret, "(%.*s)", (int)condition.len, condition.ptr);
+    if (kind == HF_OP_COUNT_ROWS)
+        return p->result.type == HF_INT && p->result.number == 0 &&
+               p->n_columns == 0;
+    if (!is_plain_name(column))
+        return false;
+    if (p->result.type == HF_NIL) {
+        hf_out_format(ret, " and %.*s is not null", (int)column.len,
+                      column.ptr);
+        return true;
+    }
+    if (p->result.type != HF_INT || (kind != HF_OP_MIN && kind != HF_OP_MAX))
+        return false;
+    hf_out_format(ret, " and %.*s %c %lld", (int)column.len, column.ptr,
+                  kind == HF_OP_MIN ? '<' : '>', (long long)p->result.number);
+    return true;
+}
+
+static void put_aggregate(maker *m, hf_op_kind kind, const hf_predicate *p,
+                          uint32_t table, unsigned flags)
+{
+    hf_out condition;
+
+    hf_out_init_memory(&condition);
+    if (p->has_result_set && !(flags & HF_EVENT_FAILED) &&
+        p->condition != HF_NONE && none_satisfies(m->h, kind, p, &condition)) {
+        m->e.extra =
+            hf_watch_scans_add(m->t->scans, table, hf_out_view(&condition));
+        put(m, HF_EVENT_SCAN, flags);
+        m->e.extra = 0;
+    } else {
+        m->t->aggregates++;
+    }
+    hf_out_release(&condition);
+}
+
 static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,
                           unsigned flags)
 {
@@ -110,7 +321,7 @@ static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,
     uint32_t table = table_of(m->t, m->h, p.table);
 
     if (hf_op_is_aggregate(kind)) {
-        m->t->aggregates++;
+        put_aggregate(m, kind, &p, table, flags);
         return;
     }
     if (!p.has_result_set || (flags & HF_EVENT_FAILED))
@@ -121,6 +332,7 @@ static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,
         hf_watch_scans_add(m->t->scans, table, hf_string(m->h, p.condition));
     put(m, HF_EVENT_SCAN, flags);
     m->e.extra = 0;
+    m->in_scan = true;
     for (uint32_t i = 0; i < p.n_results; i++) {
         hf_value_id v = p.results[i].value;
 
@@ -128,6 +340,7 @@ static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,
                            hf_value_scalar(m->h, v));
         put_item(m, HF_EVENT_READ, flags, m->h->value_key[v], v);
     }
+    m->in_scan = false;
 }
 
 static void put_op(maker *m, hf_op_id op)
@@ -189,6 +402,13 @@ static void set_times(maker *m, hf_op_id op)
         m->end = end;
 }
 
+static bool is_weaker(const maker *m)
+{
+    unsigned level = m->h->txn_level ? m->h->txn_level[m->txn] : HF_LEVEL_UNSET;
+
+    return level < HF_LEVEL_COUNT && m->t->is_weaker[level];
+}
+
 static void put_begin(maker *m, uint64_t start, uint64_t end)
 {
     if (m->begun)
@@ -197,7 +417,7 @@ static void put_begin(maker *m, uint64_t start, uint64_t end)
     m->e.before = start;
     m->e.after = end < start ? start : end;
     m->e.statement = m->part->statement;
-    put(m, HF_EVENT_BEGIN, 0);
+    put(m, HF_EVENT_BEGIN, is_weaker(m) ? HF_EVENT_WEAKER : 0);
     m->start = start;
 }
 
@@ -252,8 +472,14 @@ static bool begin_of(const hf_history *h, hf_txn_id txn, uint64_t *ret_start,
                      uint64_t *ret_end)
 {
     uint64_t begin = hf_txn_begin_time(h, txn), start, end;
-    bool some = h->op_first[txn] < h->op_first[txn + 1] &&
-                hf_op_interval(h, txn, h->op_first[txn], &start, &end);
+    hf_op_id op = h->op_first[txn];
+    bool some = false;
+
+    /* a BEGIN without times is before what comes next */
+    while (op < h->op_first[txn + 1] && !some)
+        if (!(some = hf_op_interval(h, txn, op, &start, &end)) &&
+            hf_op_kind_of(h, op++) != HF_OP_BEGIN)
+            break;
 
     if (begin == HF_TIME_NONE && !some)
         return false;
@@ -262,12 +488,29 @@ static bool begin_of(const hf_history *h, hf_txn_id txn, uint64_t *ret_start,
     return true;
 }
 
+bool hf_translator_begin(const hf_history *h, hf_txn_id txn, uint64_t *ret)
+{
+    uint64_t end;
+
+    return begin_of(h, txn, ret, &end);
+}
+
+/* Is it a BEGIN that tells when it was called? */
+static bool is_begin(const hf_history *h, hf_txn_id txn, hf_op_id op)
+{
+    uint64_t start, end;
+
+    return hf_op_kind_of(h, op) == HF_OP_BEGIN &&
+           !(hf_op_flags_of(h, op) & HF_OP_FAILED) &&
+           hf_op_interval(h, txn, op, &start, &end);
+}
+
 /* A transaction that aborted may have done so in its last statement: what that
  * would have written or locked, it may never have. */
 static void doubt_last(maker *m)
 {
     size_t i = m->t->events.n;
-    uint16_t statement;
+    uint32_t statement;
 
     if (m->h->txn_outcome[m->txn] != HF_ABORTED || i < 2 || m->part->no_end)
         return;
@@ -302,7 +545,7 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
         return 0;
     }
     m.begun = part->no_begin;
-    if (first == last || hf_op_kind_of(h, first) != HF_OP_BEGIN)
+    if (first == last || !is_begin(h, txn, first))
         put_begin(&m, start, end);
     for (hf_op_id op = first; op < last; op++) {
         if (put_mark(&m, op))

@@ -4,7 +4,8 @@
  * even, and not 0, which is the absence of the row.  Two different texts of
  * one key that share a hash would pass for equal values, and equal values are
  * a choice to the engine: it may overlook something then, never make it up.
- * So nothing has to be kept of a value.
+ * So nothing has to be kept of a value.  A few small even numbers have a
+ * meaning of their own: columns.h.
  */
 #ifndef HF_WATCH_VALUE_H
 #define HF_WATCH_VALUE_H

@@ -28,8 +28,11 @@ hf_watch *hf_watch_new(const hf_watch_options *options)
     w->error = options->clock_error + p->slack;
     w->locks = p->lock != HF_WATCH_LOCK_NONE;
     w->fuw = p->first_updater_wins || p->certifier == HF_WATCH_SC_PERCOLATOR;
-    w->fuw_sharpens = w->fuw && p->snapshot != HF_WATCH_AT_ANY &&
-                      (p->snapshot != HF_WATCH_AT_READ || w->locks);
+    w->free_inserts = w->fuw && !p->inserts_conflict && !p->one_writer;
+    /* without locks an insert may come after all who commit with it */
+    w->fuw_sharpens =
+        w->fuw && p->snapshot != HF_WATCH_AT_ANY &&
+        (w->locks || (p->snapshot != HF_WATCH_AT_READ && !w->free_inserts));
     w->tracks_reads = p->certifier != HF_WATCH_SC_NONE &&
                       p->certifier != HF_WATCH_SC_PERCOLATOR;
     w->all_edges =
@@ -51,6 +54,7 @@ hf_watch *hf_watch_new(const hf_watch_options *options)
 static void txn_release(watch_txn *t)
 {
     hf_vec_release(&t->writes);
+    hf_vec_release(&t->doubtful);
     hf_vec_release(&t->locks);
     hf_vec_release(&t->rows);
     hf_map_release(&t->places);
@@ -234,6 +238,15 @@ bool hf_watch_feed(hf_watch *w, const hf_event *events, size_t n)
     return !w->stopped;
 }
 
+void hf_watch_feed_late(hf_watch *w, const hf_event *events, size_t n)
+{
+    for (size_t i = 0; i < n && !w->stopped; i++) {
+        hf_watch_take_late(w, &events[i]);
+        if (++w->in_batch >= w->options.batch)
+            cut(w);
+    }
+}
+
 bool hf_watch_advance(hf_watch *w, uint64_t t)
 {
     if (w->stopped || w->finished)
@@ -245,6 +258,11 @@ bool hf_watch_advance(hf_watch *w, uint64_t t)
     cut(w);
     drain(w);
     return !w->stopped;
+}
+
+uint64_t hf_watch_reached(const hf_watch *w)
+{
+    return w->watermark;
 }
 
 void hf_watch_lost(hf_watch *w, uint32_t client)

@@ -160,6 +160,7 @@ typedef enum hf_watch_unjudged {
     HF_UNJUDGED_EQUAL,     /* reads that equal values of several writers */
     HF_UNJUDGED_SPOILED,   /* reads of transactions complained about */
     HF_UNJUDGED_CONDITION, /* rows whose condition nobody could evaluate */
+    HF_UNJUDGED_LEVEL,     /* reads of transactions at a weaker level */
     HF_UNJUDGED_LIMIT,     /* pairs left out at a limit of the engine */
     HF_UNJUDGED_COUNT
 } hf_watch_unjudged;
@@ -243,6 +244,12 @@ void hf_watch_scan(hf_watch *w, uint32_t scan, uint32_t group, uint64_t first,
 /* Events in the order of `before`.  False once the callback said stop. */
 bool hf_watch_feed(hf_watch *w, const hf_event *events, size_t n);
 
+/* Events that have lost their place: of times that were judged, or out of
+ * their client's order.  They are complained about; what they wrote may be seen
+ * by anybody, or not.  Nothing else is disturbed by them, but that `extra` (not
+ * of a SCAN) may say by how many microseconds the client's clock went back. */
+void hf_watch_feed_late(hf_watch *w, const hf_event *events, size_t n);
+
 /* No event with before < t will come. */
 bool hf_watch_advance(hf_watch *w, uint64_t t);
 
@@ -252,6 +259,9 @@ void hf_watch_lost(hf_watch *w, uint32_t client);
 
 /* No event will come.  Judges what is left. */
 bool hf_watch_finish(hf_watch *w);
+
+/* The newest `before` that was fed. */
+uint64_t hf_watch_reached(const hf_watch *w);
 
 /* Judges what was handed over first. */
 void hf_watch_stats_get(hf_watch *w, hf_watch_stats *ret);

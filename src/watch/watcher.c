@@ -3,8 +3,10 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
+#include "model/level.h"
 #include "watch/translate.h"
 
 #define BATCH 4096u
@@ -16,6 +18,7 @@
 typedef struct session {
     uint32_t client; /* NO_CLIENT: it has left, or has not come */
     uint64_t left;   /* transactions still to come; UINT64_MAX: not known */
+    uint64_t first;  /* COUNTED: nothing of it is earlier */
     bool open;       /* a part of a transaction came */
     hf_txn_part part;
 } session;
@@ -38,6 +41,8 @@ struct hf_watcher {
     _Atomic(uint64_t) lost;
     atomic_bool hole;
     /* the consumer's */
+    uint64_t doubt; /* what begins no later was judged without knowing all */
+    uint64_t stalls;
     uint32_t n_keys, n_scans;
     uint64_t last_tick, last_time;
     uint64_t told, doubted;
@@ -61,13 +66,36 @@ static bool has_hole(const hf_watcher *w)
            t->amounts > 0;
 }
 
+static void doubt(hf_watcher *w, uint64_t until)
+{
+    if (until > w->doubt)
+        w->doubt = until;
+}
+
 /* Of a client that was passed by nobody knows what it did meanwhile. */
-static bool has_passed_by(hf_watcher *w)
+static void doubt_passed_by(hf_watcher *w)
 {
     hf_pipeline_stats stats;
 
     hf_pipeline_look(w->pipeline, &stats);
-    return stats.stalls > 0;
+    if (stats.passed == 0 && stats.stalls == w->stalls)
+        return;
+    w->stalls = stats.stalls;
+    doubt(w, UINT64_MAX);
+    if (stats.passed == 0) /* up to where the others are */
+        w->doubt = hf_watch_reached(w->watch);
+}
+
+/* Does it rest on anything that was judged without knowing all? */
+static bool is_doubted(const hf_watcher *w, const hf_violation *v)
+{
+    if (w->doubt == 0)
+        return false;
+    for (unsigned i = 0; i < v->n_parts; i++)
+        if (v->parts[i].txn != HF_WATCH_NO_TXN &&
+            v->parts[i].before <= w->doubt)
+            return true;
+    return v->parts_left_out > 0;
 }
 
 static bool on_violation(void *user, const hf_violation *v)
@@ -75,7 +103,7 @@ static bool on_violation(void *user, const hf_violation *v)
     hf_watcher *w = user;
     hf_violation told = *v;
 
-    if (v->mechanism == HF_WATCH_CR && (has_hole(w) || has_passed_by(w))) {
+    if (v->mechanism == HF_WATCH_CR && (has_hole(w) || is_doubted(w, v))) {
         w->doubted++;
         return true;
     }
@@ -87,7 +115,12 @@ static void on_complaint(void *user, hf_watch_complaint c, const hf_event *e)
 {
     hf_watcher *w = user;
 
-    hf_watcher_hole(w);
+    if (c == HF_COMPLAINT_BAD_EVENT)
+        hf_watcher_hole(w);
+    doubt(w, hf_watch_reached(w->watch));
+    doubt(w, e->before);
+    if (e->after != UINT64_MAX)
+        doubt(w, e->after);
     if (w->o.complaint)
         w->o.complaint(w->o.user, w, c, e);
 }
@@ -101,6 +134,26 @@ static hf_watch_match on_match(void *user, uint32_t scan, uint32_t key,
     return hf_watch_scans_match(w->scans, scan, value);
 }
 
+/* Levels that do not imply what the profile promises, real time aside: that
+ * is the database's, whatever the level is called. */
+static void set_weaker(hf_translator *t, const hf_profile *p)
+{
+    static const char *const times[] = {"strict-", "strong-session-"};
+    hf_str promise = hf_str_of(p->promise);
+    hf_level level;
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(times[i]);
+
+        if (promise.len > n && memcmp(promise.ptr, times[i], n) == 0)
+            promise = (hf_str){promise.ptr + n, promise.len - n};
+    }
+    if (!hf_level_find(promise, &level, NULL))
+        return;
+    for (unsigned i = 0; i < HF_LEVEL_COUNT; i++)
+        t->is_weaker[i] = !hf_level_implies((hf_level)i, level);
+}
+
 hf_watcher *hf_watcher_new(const hf_watcher_options *o)
 {
     hf_watcher *w = HF_NEW(hf_watcher);
@@ -108,10 +161,15 @@ hf_watcher *hf_watcher_new(const hf_watcher_options *o)
 
     w->o = *o;
     w->names = hf_watch_names_new();
-    w->scans = hf_watch_scans_new();
+    w->scans = hf_watch_scans_new(o->watch.profile->texts_by_bytes);
     w->session_names = hf_watch_names_new();
     w->no_table = hf_watch_names_table(w->session_names, (hf_str){0});
     w->translator = (hf_translator){.names = w->names, .scans = w->scans};
+    if (!o->one_level)
+        set_weaker(&w->translator, o->watch.profile);
+    if (o->starts_empty)
+        hf_watch_names_all_absent(w->names);
+    w->translator.is_announced = o->is_unknown || o->starts_empty;
     watch.violation = on_violation;
     watch.complaint = on_complaint;
     watch.matches = on_match;
@@ -160,8 +218,9 @@ uint32_t hf_watcher_session(hf_watcher *w, hf_str name)
         (hf_scalar){.type = HF_TEXT, .text = first.ptr, .length = first.len});
 
     while (w->sessions.n <= s)
-        hf_vec_push(&w->sessions,
-                    (session){.client = NO_CLIENT, .left = UINT64_MAX});
+        hf_vec_push(&w->sessions, (session){.client = NO_CLIENT,
+                                            .left = UINT64_MAX,
+                                            .first = UINT64_MAX});
     return s;
 }
 
@@ -172,6 +231,22 @@ void hf_watcher_expect(hf_watcher *w, hf_str name)
 
     if (s->client == NO_CLIENT)
         s->client = hf_pipeline_join(w->pipeline, 0);
+}
+
+/* A session that is not waited for before it begins keeps nobody else's events
+ * waiting, however many there are. */
+static void count_begins(const hf_history *h, uint32_t i, session *s)
+{
+    for (uint32_t t = h->session_first[i]; t < h->session_first[i + 1]; t++) {
+        hf_txn_id txn = h->session_txns[t];
+        uint64_t begin = 0;
+
+        if (s->first > 0 && hf_translator_begin(h, txn, &begin) &&
+            begin < s->first)
+            s->first = begin;
+    }
+    if (s->first == UINT64_MAX)
+        s->first = 0;
 }
 
 uint64_t hf_watcher_count(hf_watcher *w, const hf_history *h)
@@ -190,7 +265,9 @@ uint64_t hf_watcher_count(hf_watcher *w, const hf_history *h)
         id = hf_watcher_session(w, hf_string(h, h->session_name[i]));
         s = &w->sessions.at[id];
         s->left = s->left == UINT64_MAX ? n : s->left + n;
+        count_begins(h, i, s);
     }
+    hf_translator_survey(&w->translator, h);
     if (h->key_initial)
         hf_translator_piece(&w->translator, h);
     return nameless;
@@ -199,6 +276,7 @@ uint64_t hf_watcher_count(hf_watcher *w, const hf_history *h)
 void hf_watcher_begin(hf_watcher *w, hf_watcher_sessions how)
 {
     w->how = how;
+    hf_translator_settle(&w->translator);
     if (how != HF_SESSIONS_COUNTED) {
         w->door = hf_pipeline_join(w->pipeline, 0);
         hf_pipeline_stand_in(w->pipeline, w->door);
@@ -207,7 +285,7 @@ void hf_watcher_begin(hf_watcher *w, hf_watcher_sessions how)
         session *s = &w->sessions.at[i];
 
         if (how == HF_SESSIONS_COUNTED && s->left > 0)
-            s->client = hf_pipeline_join(w->pipeline, 0);
+            s->client = hf_pipeline_join(w->pipeline, s->first);
         else
             s->left = UINT64_MAX;
     }
@@ -377,6 +455,10 @@ bool hf_watcher_parts(hf_watcher *w, const hf_history *h, const uint8_t *more)
 {
     bool wanted = true;
 
+    if (w->how == HF_SESSIONS_SORTED) {
+        hf_translator_survey(&w->translator, h);
+        hf_translator_settle(&w->translator);
+    }
     hf_translator_piece(&w->translator, h);
     name_sessions(w, h);
     if (w->how == HF_SESSIONS_SORTED)
@@ -412,9 +494,13 @@ static void announce(hf_watcher *w)
 
         hf_watch_key(w->watch, w->n_keys,
                      name.initial == HF_EVENT_NO_ROW ? HF_WATCH_INITIAL_ABSENT
-                                                     : HF_WATCH_INITIAL_VALUE,
+                     : name.initial == HF_WATCH_NOT_SAID
+                         ? HF_WATCH_INITIAL_UNKNOWN
+                         : HF_WATCH_INITIAL_VALUE,
                      name.initial);
-        hf_watch_place(w->watch, w->n_keys, w->n_keys, name.table, name.place);
+        if (name.row == w->n_keys)
+            hf_watch_place(w->watch, w->n_keys, w->n_keys, name.table,
+                           name.place);
     }
     for (; w->n_scans < scans; w->n_scans++)
         hf_watch_scan(w->watch, w->n_scans,
@@ -422,18 +508,15 @@ static void announce(hf_watcher *w)
                       true);
 }
 
-static bool feed_late(hf_watcher *w)
+static void feed_late(hf_watcher *w)
 {
     size_t n = hf_pipeline_take_late(w->pipeline, w->late, LATE);
-    bool wanted = true;
 
-    while (n > 0 && wanted) {
-        hf_watcher_hole(w);
+    while (n > 0) {
         announce(w);
-        wanted = hf_watch_feed(w->watch, w->late, n);
+        hf_watch_feed_late(w->watch, w->late, n);
         n = hf_pipeline_take_late(w->pipeline, w->late, LATE);
     }
-    return wanted;
 }
 
 static bool tick(hf_watcher *w)
@@ -454,17 +537,19 @@ void hf_watcher_consume(hf_watcher *w)
         size_t n = hf_pipeline_take(w->pipeline, w->batch, BATCH, WAIT_NS);
 
         announce(w);
-        wanted = feed_late(w);
-        if (wanted && n > 0) {
+        doubt_passed_by(w);
+        feed_late(w);
+        if (n > 0) {
             wanted = hf_watch_feed(w->watch, w->batch, n);
             w->last_time = w->batch[n - 1].before;
-        } else if (wanted) {
+        } else {
             wanted =
                 hf_watch_advance(w->watch, hf_pipeline_reached(w->pipeline));
         }
         wanted = wanted && tick(w);
     }
-    wanted = wanted && feed_late(w);
+    if (wanted)
+        feed_late(w);
     w->stopped = !wanted;
     hf_pipeline_stop(w->pipeline);
     if (wanted)

@@ -7,10 +7,21 @@
  * engine judges them (watch.h).
  *
  * Holes.  What was never seen (lines that could not be read, transactions
- * without times, statements recorded as text only, events that came late) may
- * have written anything.  Then a read is no longer judged: violations of
- * consistent read are counted as doubted and not told.  The other mechanisms
- * are about what was seen, and go on.
+ * without times, statements recorded as text only) may have written anything.
+ * Then a read is no longer judged: violations of consistent read are counted
+ * as doubted and not told.  The other mechanisms are about what was seen, and
+ * go on.
+ *
+ * Complaints.  Events that came late, or are of a clock that went back, are
+ * there, only not where they belong.  The engine takes what such a transaction
+ * wrote as something that may be seen from then on, or not (intake.c), so a
+ * read that comes later is judged by all there is.  What may be wrong is what
+ * was concluded before: versions and snapshots of times that were judged
+ * without the event, or by the clock as it was.  So doubted is what rests on
+ * anything from before the newest complaint, or from before a client that was
+ * passed by was heard again: any bar of the violation that begins there.  A
+ * version is a bar as long as it is a candidate; when it is not, one that is
+ * newer is, and shows that the older one is gone whatever its time was.
  *
  * What holds the order back, and what does not: the source says how much is
  * known about sessions.
@@ -43,6 +54,11 @@ typedef enum hf_watcher_sessions {
 typedef struct hf_watcher_options {
     hf_watch_options watch; /* its user and matches are the watcher's own */
     hf_pipeline_options pipeline;
+    /* Nothing was there before the first event but what is announced.  Else
+     * that is so once anything is announced; until then nobody knows. */
+    bool starts_empty;
+    bool is_unknown; /* not even then */
+    bool one_level;  /* what levels transactions name does not matter */
     uint64_t slack_ns;
     /* session 3.1 is what session 3 became after its connection broke */
     bool sessions_return;

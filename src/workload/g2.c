@@ -5,9 +5,11 @@
  * inserts into the first table, the other into the second.  At most one may
  * succeed.
  *
- * A history of items does not show that a row was looked for and not found by
- * a condition.  With `probe` both rows are read by their keys too, so that the
- * skew is one of items as well; but then locks on keys alone would prevent it.
+ * The rows of a number n can only have the ids 2n and 2n + 1, and all of them
+ * match the condition: so the recorder is told that those which it did not
+ * return were not there, and the skew is one of items as well.  With `probe`
+ * both rows are also read by their keys; but then locks on keys alone would
+ * prevent it.
  */
 #include <inttypes.h>
 
@@ -101,6 +103,7 @@ static void run(hf_play *p, hf_client *c, const hf_drawn *d)
     uint64_t found = 0;
 
     for (unsigned t = 0; t < 2; t++) {
+        hf_client_covers(c, 2 * d->numbers[0], 2 * d->numbers[0] + 1);
         if (!HF_STEP(c, look[t], &rows, hf_i(d->numbers[0])))
             return;
         found += rows->n_rows;

@@ -548,6 +548,8 @@ static void start(generator *g, const hf_generate_options *o, hf_builder *b)
     g->snapshots = hf_store_has_snapshots(g->s);
     expect(o, b);
     hf_builder_unique_values(b, o->unique_values);
+    /* what was lost has no place in the store's own record */
+    hf_builder_partial_orders(b, o->bug == HF_BUG_COMMIT_LOST);
     if (o->times)
         hf_builder_time_unit(b, HF_TIME_UNIT_EVENT);
     start_clients(g);

@@ -335,6 +335,14 @@ void hf_play_draw(hf_play *p, hf_client *c, hf_drawn *ret)
     HF_ASSERT(ret->n <= sizeof(ret->numbers) / sizeof(*ret->numbers));
 }
 
+bool hf_play_reads(const hf_play *p)
+{
+    for (unsigned i = 0; i < p->workload->n_types; i++)
+        if (p->workload->types[i].read_only && p->weights[i] > 0)
+            return true;
+    return false;
+}
+
 void hf_play_check(hf_play *p, hf_client *c)
 {
     if (p->workload->check)
@@ -356,6 +364,16 @@ void hf_play_breach(hf_play *p, const char *name, const char *format, ...)
     p->n_breaches++;
     if (p->kept.n < MAX_KEPT)
         hf_vec_push(&p->kept, breach);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void hf_play_forget(hf_play *p, uint64_t n)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->n_breaches > n)
+        p->n_breaches = n;
+    if (p->kept.n > n)
+        p->kept.n = (size_t)n;
     pthread_mutex_unlock(&p->lock);
 }
 

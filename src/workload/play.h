@@ -38,7 +38,11 @@ void hf_play_check(hf_play *p, hf_client *c);
 
 /* Breaches so far; may be noted by any client at any time.  At most some
  * hundred are kept, all are counted. */
+/* Is there, in the mix, a type that only reads? */
+bool hf_play_reads(const hf_play *p);
 uint64_t hf_play_breaches(const hf_play *p);
+/* All but the first n: the look at the end that found them did not end well. */
+void hf_play_forget(hf_play *p, uint64_t n);
 const hf_breach *hf_play_breach_at(const hf_play *p, unsigned i); /* or NULL */
 
 #endif

@@ -247,6 +247,33 @@ class MariaDB:
               "CREATE VIEW theirs.w AS SELECT k FROM theirs.kv;")
 
 
+# Nobody may connect any more, who is there may stay: the look at the
+# invariants fails, and that is not passed over.
+def unchecked(server):
+    for words, status in ((("test", "-i", "serializable"), 3),
+                          (("test", "-i", "repeatable-read"), 0),
+                          (("test", "-i", "serializable", "--expect", "valid"),
+                           1), (("run", "-q"), 0)):
+        place = path("unchecked" + (".hf" if words[0] == "run" else ""))
+        history = place + ("" if words[0] == "run" else "/history.hf")
+        child = subprocess.Popen(
+            [program, *words, "--db", server.address(), "-w", "bank", "-t",
+             "4s", "-o", place], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        wait_until(lambda: size_of(history) > 5000)
+        server.tool(server.bin + "/psql", "-qc", "ALTER DATABASE postgres "
+                    "ALLOW_CONNECTIONS false", "template1")
+        out, said = child.communicate(timeout=60)
+        server.tool(server.bin + "/psql", "-qc", "ALTER DATABASE postgres "
+                    "ALLOW_CONNECTIONS true", "template1")
+        if child.returncode != status:
+            complain("invariants not looked at: %s: status %d instead of %d" %
+                     (" ".join(words), child.returncode, status), out + said)
+        if "looked at" not in out + said or "accepting" not in out + said:
+            complain("invariants not looked at: not a word", out + said)
+        shutil.rmtree(place) if os.path.isdir(place) else os.unlink(place)
+
+
 def others(kind, missing):
     if not shutil.which(missing):
         print("skip: %s: no program %s" % (kind.name, missing))
@@ -259,6 +286,8 @@ def others(kind, missing):
                         "1s", "-o", history, *words)
 
     bad(kind.wrong_password, run(server.address(PASSWORD + "x")))
+    # a password that is part of other words garbles none of them
+    bad(kind.wrong_password, run(server.address("a")))
     bad("", run(server.address(port=1)))
     bad("has no isolation level", run(server.address(), "-i", "rubbish"))
     server.sql(server.tables)
@@ -294,10 +323,12 @@ def others(kind, missing):
         complain(kind.name + ": the schema of a killed run is in the way",
                  done.stderr)
     os.unlink(history)
+    if kind is Postgres:
+        unchecked(server)
     # it dies and does not come back
     child = subprocess.Popen(
         [program, "run", "--db", server.address(), "-w", "bank", "-q", "-t",
-         "3s", "-o", history], stderr=subprocess.PIPE, text=True)
+         "8s", "-o", history], stderr=subprocess.PIPE, text=True)
     wait_until(lambda: size_of(history) > 20000)
     os.kill(server.pid, signal.SIGKILL)
     said = child.communicate(timeout=60)[1]
@@ -306,6 +337,54 @@ def others(kind, missing):
     is_valid(history)
     if kind is MariaDB:
         server.server.wait()
+
+
+# ---- TMPDIR ---------------------------------------------------------------
+
+def elsewhere():
+    place = os.path.join(scratch, "t")
+    os.mkdir(place, 0o755)
+    os.chmod(scratch, 0o755)
+    history = path("elsewhere.hf")
+
+    def run(db, directory, *words):
+        return [program, "run", "--db", db, "-w", "bank", "-o", history,
+                "--force"] + list(words), dict(os.environ, TMPDIR=directory)
+
+    for db, needs in (("sqlite", "true"), ("sqlite-processes", "true"),
+                      ("rocksdb", "true"), ("postgres", "pg_config"),
+                      ("mariadb", "mariadbd")):
+        if not shutil.which(needs):
+            continue
+        words, environment = run(db, place, "-t", "60s")
+        child = subprocess.Popen(words, env=environment, text=True,
+                                 stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE)
+        if not wait_until(lambda: size_of(history) > 20000):
+            complain("%s: does not run in TMPDIR" % db)
+        if not glob.glob(place + "/holdfast-*"):
+            complain("%s: nothing is in TMPDIR" % db)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=60)[1]
+        if os.listdir(place):
+            complain("%s: left in TMPDIR: %s" % (db, os.listdir(place)), said)
+        os.unlink(history)
+    long = os.path.join(place, "x" * 100)
+    os.mkdir(long, 0o755)
+    closed = os.path.join(place, "closed")
+    os.mkdir(closed, 0o700)
+    cases = [(long, "too long for the name of a socket")]
+    if root:
+        cases.append((closed, "cannot be entered"))
+    for directory, text in cases:
+        words, environment = run("sqlite", directory, "-n", "10")
+        done = subprocess.run(words, env=environment, capture_output=True,
+                              text=True, timeout=120)
+        if done.returncode != 0 or text not in done.stderr:
+            complain("no note: %r" % text, done.stderr)
+    words, environment = run("sqlite", place + "/none", "-n", "10")
+    bad("none", subprocess.run(words, env=environment, capture_output=True,
+                               text=True, timeout=120))
 
 
 # ---- nothing is left ------------------------------------------------------
@@ -379,6 +458,7 @@ def main():
         other_tables()
         others(Postgres, "pg_config")
         others(MariaDB, "mariadb-install-db")
+        elsewhere()
         nothing_left()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

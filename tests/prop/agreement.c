@@ -14,7 +14,7 @@ const char *agreement_name(agreement a)
         [AGREE] = "agreed",
         [DISAGREE_ERROR] = "the engine failed",
         [DISAGREE_VERDICT] = "the verdicts differ",
-        [DISAGREE_UNKNOWN] = "unknown, but the order is determined",
+        [DISAGREE_UNKNOWN] = "unknown, but it should be known",
         [DISAGREE_WITNESS] = "the witness is not accepted",
         [DISAGREE_FINDING] = "the witness of a finding is not accepted",
         [DISAGREE_STRAY] = "findings and verdict do not fit",
@@ -219,7 +219,9 @@ static agreement check_verdicts(const hf_history *h, const agreement_case *c,
                   e->reason ? e->reason : "");
     if (e->verdict != HF_UNKNOWN)
         return DISAGREE_VERDICT;
-    return is_determined(h, true) && !c->mixed ? DISAGREE_UNKNOWN : AGREE;
+    return c->decides || (is_determined(h, true) && !c->mixed)
+               ? DISAGREE_UNKNOWN
+               : AGREE;
 }
 
 /* The same for the reference, whose cores may hold conditions that nobody can

@@ -35,6 +35,7 @@ typedef struct agreement_case {
     bool threads;        /* compare one thread with two, too */
     bool proofs;         /* verify the reference's proofs, too */
     bool searched;       /* the engine does not enumerate few transactions */
+    bool decides;        /* the engine knows whatever the reference does */
     bool lengths;        /* no cycle may be longer than the reference's */
     hf_sql_cache *cache; /* of conditions; may be NULL */
     /* The history with the recorded order of versions in its certificate: it

@@ -12,18 +12,35 @@
 
 #define ALL_LEVELS ((1u << HF_LEVEL_COUNT) - 1)
 
-/* The same element twice in a list is wrong in every world in which the
- * reader counts. */
+static int times_appended(const o_world *w, int key, uint32_t value)
+{
+    int n = 0;
+
+    for (int t = 0; t < w->m->n_txns; t++)
+        for (int i = 0; i < w->m->txns[t].n_steps; i++) {
+            const o_step *s = &w->m->txns[t].steps[i];
+
+            n += s->kind == O_APPEND && s->key == key && s->value == value;
+        }
+    return n;
+}
+
+/* An element more often in a list than anybody appended it is wrong in every
+ * world in which the reader counts. */
 static bool has_repeated_element(const o_world *w)
 {
     for (int t = 0; t < w->m->n_txns; t++)
         for (int i = 0; w->in[t] && i < w->m->txns[t].n_steps; i++) {
             const o_step *s = &w->m->txns[t].steps[i];
 
-            for (int a = 0; s->kind == O_LIST && a < s->n_items; a++)
-                for (int b = 0; b < a; b++)
-                    if (s->items[a] == s->items[b])
-                        return true;
+            for (int a = 0; s->kind == O_LIST && a < s->n_items; a++) {
+                int n = 0;
+
+                for (int b = 0; b < s->n_items; b++)
+                    n += s->items[a] == s->items[b];
+                if (n > times_appended(w, s->key, s->items[a]))
+                    return true;
+            }
         }
     return false;
 }

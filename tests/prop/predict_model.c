@@ -615,12 +615,55 @@ bool pm_legal(const pm_history *h, const pm_execution *x,
 
 /* ---- forced order -------------------------------------------------------- */
 
+#define NO_PAIR (-2)
+/* Whom the read is certainly from, for the forced order.  A row outside of a
+ * result is from the only version that is outside, if there is one only; else
+ * nothing is certain. */
+static int certain_source(const pm_history *h, const pm_execution *x, int t,
+                          int op, int key)
+{
+    int from = x->from[t][op][key], outside = 0, inside = 0, only = NO_PAIR;
+
+    if (h->txns[t].ops[op].kind != PM_ROWS || matches(h, key, from))
+        return from;
+    for (int b = PM_INITIAL; b < h->n_txns; b++) {
+        if (b != PM_INITIAL &&
+            (b == t || before_in_session(h, t, b) || !installs(h, x, b, key)))
+            continue;
+        if (matches(h, key, b)) {
+            inside++;
+        } else {
+            outside++;
+            only = b;
+        }
+    }
+    return inside > 0 && outside == 1 ? only : NO_PAIR;
+}
+
+static void certain_relation(const pm_history *h, const pm_execution *x,
+                             relation r)
+{
+    memset(r, 0, sizeof(relation));
+    for (int t = 0; t < h->n_txns; t++) {
+        for (int a = 0; a < t; a++)
+            r[a][t] = before_in_session(h, a, t);
+        for (int op = 0; op < x->n_ops[t]; op++)
+            for (int k = 0; k < h->n_keys; k++) {
+                int b = pm_reads(h, t, op, k) ? certain_source(h, x, t, op, k)
+                                              : NO_PAIR;
+
+                if (b >= 0)
+                    r[b][t] = true;
+            }
+    }
+}
+
 bool pm_forced(const pm_history *h, const pm_execution *x)
 {
     relation r;
     bool more = true;
 
-    base_relation(h, x, r);
+    certain_relation(h, x, r);
     while (more) {
         relation old;
 
@@ -629,10 +672,11 @@ bool pm_forced(const pm_history *h, const pm_execution *x)
         for (int t = 0; t < h->n_txns; t++)
             for (int op = 0; op < x->n_ops[t]; op++)
                 for (int k = 0; k < h->n_keys; k++) {
-                    int b = x->from[t][op][k];
+                    int b = pm_reads(h, t, op, k)
+                                ? certain_source(h, x, t, op, k)
+                                : NO_PAIR;
 
-                    for (int a = 0; pm_reads(h, t, op, k) && a < h->n_txns;
-                         a++) {
+                    for (int a = 0; b != NO_PAIR && a < h->n_txns; a++) {
                         if (a == t || a == b || !installs(h, x, a, k))
                             continue;
                         if (b != PM_INITIAL && r[a][t])
@@ -653,7 +697,6 @@ typedef struct walk {
     const pm_history *h;
     pm_answers *ret;
     pm_execution x;
-    bool has_rows;
     int n_reads;
     int reads[PM_READS][3]; /* transaction, operation, key */
 } walk;
@@ -682,7 +725,7 @@ static void judge(walk *w)
                 (allowed[b] && (!w->ret->exact[b][l] || !w->ret->forced[b][l]));
         if (!needed || !pm_legal(w->h, &w->x, (hf_predict_target)l))
             continue;
-        forced = !w->has_rows && pm_forced(w->h, &w->x);
+        forced = pm_forced(w->h, &w->x);
         for (int b = 0; b < PM_BOUNDARIES; b++) {
             w->ret->exact[b][l] = w->ret->exact[b][l] || allowed[b];
             w->ret->forced[b][l] =
@@ -765,9 +808,6 @@ void pm_enumerate(const pm_history *h, pm_answers *ret)
     walk w = {.h = h, .ret = ret};
 
     memset(ret, 0, sizeof(*ret));
-    for (int t = 0; t < h->n_txns; t++)
-        for (int op = 0; op < h->txns[t].n_ops; op++)
-            w.has_rows = w.has_rows || h->txns[t].ops[op].kind == PM_ROWS;
     choose_stops(&w, 0);
 }
 
@@ -890,7 +930,13 @@ static void build_rows(const pm_history *h, hf_builder *b, hf_txn_id id,
         if (v != 0 && v < PM_MATCH)
             results[p.n_results++] = ref;
     }
-    (void)hf_builder_predicate(b, id, HF_OP_PREDICATE_READ, &p);
+    /* every other one with a version set counts what it found */
+    if ((t + op) % 4 == 0) {
+        p.result = (hf_scalar){.type = HF_INT, .number = p.n_results};
+        p.n_results = 0;
+    }
+    (void)hf_builder_predicate(
+        b, id, (t + op) % 4 == 0 ? HF_OP_COUNT_ROWS : HF_OP_PREDICATE_READ, &p);
 }
 
 static void build_op(const pm_history *h, hf_builder *b, hf_txn_id id,

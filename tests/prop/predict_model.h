@@ -65,7 +65,7 @@ bool pm_allowed(const pm_history *h, const pm_execution *x, pm_boundary b);
 bool pm_legal(const pm_history *h, const pm_execution *x,
               hf_predict_target target);
 bool pm_serializable(const pm_history *h, const pm_execution *x);
-/* The paper's forced order has a cycle; item reads only. */
+/* The paper's forced order has a cycle. */
 bool pm_forced(const pm_history *h, const pm_execution *x);
 
 typedef struct pm_answers {

@@ -14,8 +14,8 @@
  * not tested, which is a failure too.
  *
  * ENGINE is graph, or polygraph, which has to know whatever the reference
- * knows: unknown is a failure.  Except where a list has an element twice, or
- * an increment has no results, which are counted.  Half of its histories have
+ * knows: unknown is a failure, except where an increment has no results, which
+ * is counted.  Half of its histories have
  * values that repeat and unknown outcomes, and few orders are recorded.  Its
  * cycles at weak levels, which another engine decides for it, need not be the
  * shortest.
@@ -116,19 +116,6 @@ static bool has_repeated_element(const tiny_history *t)
     return false;
 }
 
-/* What one of unknown outcome read of a list counts only if it happened: that
- * is known by enumeration alone. */
-static bool has_doubtful_list(const tiny_history *t)
-{
-    for (int i = 0; i < t->n_txns; i++)
-        for (int j = 0; j < t->txns[i].n_ops; j++)
-            if (t->txns[i].outcome == HF_UNKNOWN_OUTCOME &&
-                (t->txns[i].ops[j].kind == HF_OP_APPEND ||
-                 t->txns[i].ops[j].kind == HF_OP_READ_LIST))
-                return true;
-    return false;
-}
-
 static bool has_blind_increment(const tiny_history *t)
 {
     for (int i = 0; i < t->n_txns; i++)
@@ -146,8 +133,7 @@ static agreement judge(run *r, const tiny_history *t, const hf_history *h,
     agreement a = agree_level(h, c, &r->json, ret, why);
 
     if (a == AGREE && r->decides && ret->engine == HF_UNKNOWN &&
-        ret->reference != HF_UNKNOWN && !has_repeated_element(t) &&
-        !has_blind_increment(t)) {
+        ret->reference != HF_UNKNOWN && !has_blind_increment(t)) {
         (void)hf_fail(why, HF_ERR_INPUT, "unknown, the reference says %s",
                       hf_verdict_name(ret->reference));
         return DISAGREE_UNKNOWN;
@@ -363,7 +349,7 @@ static void try_history(run *r, uint64_t seed)
         return;
     }
     count_history(r, &t, is_determined(h, true));
-    r->search = r->decides && !has_doubtful_list(&t);
+    r->search = r->decides;
     for (int i = 0; i < HF_LEVEL_COUNT; i++)
         try_level(r, &t, h, seed,
                   case_of(r, (hf_level)i, seed % THREADS_EVERY == 0),

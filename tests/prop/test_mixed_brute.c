@@ -7,8 +7,9 @@
  *
  * On random tiny histories (lists, registers and both, some with conditions;
  * aborts, unknown outcomes, sessions, times, duplicates) in which most
- * transactions name a level: the engine does not contradict the reference, and
- * verify accepts every proof, of the reference too.  Of the reference alone:
+ * transactions name a level: the engine does not contradict the reference,
+ * knows what it knows, and verify accepts every proof, of the reference too. Of
+ * the reference alone:
  *   - where no transaction names a level, or all name one, each by its own is
  *     all by that one;
  *   - a level that is stronger, of one transaction, never makes an invalid
@@ -23,6 +24,8 @@
 #include <string.h>
 
 #include "agreement.h"
+#include "history/certificate.h"
+#include "history/promises.h"
 #include "random_history.h"
 #include "verify/verify.h"
 
@@ -81,6 +84,7 @@ static bool mixed_agrees(run *r, const tiny_history *t, hf_verdict *ret)
                         .level = r->level,
                         .mixed = true,
                         .searched = r->engine != r->reference,
+                        .decides = true,
                         .proofs = true};
     hf_history *h = tiny_build(t, &r->why);
     agreement_answers answers;
@@ -185,16 +189,23 @@ static bool agrees(run *r, const tiny_history *t, hf_verdict *ret)
     }
 }
 
+/* Input that no engine is asked about. */
+static bool is_bad_input(const tiny_history *t)
+{
+    hf_error err;
+    hf_history *h = t->n_txns > 0 ? tiny_build(t, &err) : NULL;
+    bool bad = !h || hf_promises_check(h, NULL) != HF_OK ||
+               hf_certificate_check(h, NULL) != HF_OK;
+
+    tiny_free(h);
+    return bad;
+}
+
 static bool fails(const tiny_history *t, void *user)
 {
     hf_verdict verdict;
-    hf_error err;
-    hf_history *h = t->n_txns > 0 ? tiny_build(t, &err) : NULL;
 
-    if (!h)
-        return false;
-    tiny_free(h);
-    return !agrees(user, t, &verdict);
+    return !is_bad_input(t) && !agrees(user, t, &verdict);
 }
 
 static void attempt(run *r, kind k, tiny_history t, uint64_t seed)
@@ -245,6 +256,8 @@ static void try_history(run *r, uint64_t seed)
                                                     : &random_any,
                           &rng);
     random_levels(&t, &rng);
+    if (is_bad_input(&t))
+        return;
     r->level = (hf_level)hf_rng_below(&rng, HF_LEVEL_COUNT);
     choose_raise(r, &t, &rng);
     attempt(r, MIXED, t, seed);

@@ -16,7 +16,8 @@
  *   - the verdicts keep the lattice of levels.
  *
  * Engine polygraph is asked about the same histories without their version
- * orders, mostly, and has to search: it does not enumerate few transactions.
+ * orders, mostly, and has to search: it does not enumerate few transactions,
+ * and knows what the reference knows.
  *
  * A failure is shrunk and printed in the native text form.  What never came
  * up was not tested, which is a failure too.
@@ -383,6 +384,7 @@ static void try_history(run *r, uint64_t seed)
                                         .level = (hf_level)i,
                                         .threads = seed % THREADS_EVERY == 0,
                                         .searched = r->searched,
+                                        .decides = r->searched,
                                         .proofs = seed % PROOFS_EVERY == 0,
                                         .ordered = ordered};
         try_level(r, &t, h, seed, known ? expected : NULL, &verdicts[i]);

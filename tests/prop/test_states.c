@@ -66,7 +66,7 @@ static void complain(run *r, hf_level level, const char *what, const char *more)
 typedef struct slot {
     hf_value_id value; /* HF_NONE: nil */
     int64_t number;    /* counters */
-    uint32_t n, begun; /* lists; of these to begin with */
+    uint32_t n;        /* lists */
     hf_value_id items[MOST_ITEMS];
 } slot;
 
@@ -86,10 +86,6 @@ static bool same_list(const oracle *x, const slot *s, hf_value_id v)
         n = hf_list_items(x->h, v, items);
     else if (x->h->value_type[v] != HF_NIL)
         return false;
-    for (uint32_t i = s->begun; i < n; i++)
-        for (uint32_t j = s->begun; j < i; j++)
-            if (items[i] == items[j])
-                return false; /* an error at every level */
     return n == s->n && memcmp(items, s->items, n * sizeof(*items)) == 0;
 }
 
@@ -187,7 +183,7 @@ static void look_at_keys(oracle *x, slot *state, bool *ret_counters)
             state[k].number = h->value_data[v];
         if (v != HF_NONE && h->value_type[v] == HF_LIST) {
             x->list[k] = true;
-            state[k].n = state[k].begun = hf_list_items(h, v, state[k].items);
+            state[k].n = hf_list_items(h, v, state[k].items);
         }
     }
 }

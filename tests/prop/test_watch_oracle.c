@@ -37,7 +37,7 @@ typedef struct runner {
     bool wrote[ORACLE_KEYS];
     bool begun, ended, snapshots, taken;
     uint64_t before, instant;
-    uint16_t statement;
+    uint32_t statement;
 } runner;
 
 static int failures;
@@ -84,7 +84,10 @@ static void operate(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
         hf_event *e = record(t, x, i, HF_EVENT_WRITE, after);
         uint64_t v = hf_rng_chance(r, 15) ? 2 : ++*next_value;
 
-        if (hf_rng_chance(r, 15)) {
+        if (state[key] == HF_EVENT_NO_ROW && !x->wrote[key] &&
+            hf_rng_chance(r, 60))
+            e->flags |= HF_EVENT_INSERT;
+        else if (hf_rng_chance(r, 20)) {
             v = HF_EVENT_NO_ROW;
             e->flags |= HF_EVENT_DELETE;
         }
@@ -267,6 +270,9 @@ static const char *const names[] = {"postgresql/serializable",
                                     "sqlserver/repeatable read",
                                     "tidb/optimistic",
                                     "sqlite/wal",
+                                    "rocksdb",
+                                    "spanner",
+                                    "spanner/repeatable read",
                                     "foundationdb",
                                     "cockroachdb",
                                     "cockroachdb/repeatable read",
@@ -274,6 +280,7 @@ static const char *const names[] = {"postgresql/serializable",
                                     "store/repeatable read",
                                     "store/read committed",
                                     "store/prefix",
+                                    "free inserts, no locks",
                                     "cycle"};
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
@@ -282,7 +289,11 @@ static hf_profile profile_of(size_t i)
     const hf_profile *p = hf_profile_find(hf_str_of(names[i]), NULL);
     hf_profile x = p ? *p : *hf_profile_find(HF_STR("store/prefix"), NULL);
 
-    if (!p) {
+    if (!p && names[i][0] == 'f') {
+        x = *hf_profile_find(HF_STR("spanner/repeatable read"), NULL);
+        x.level = names[i];
+        x.inserts_conflict = false;
+    } else if (!p) {
         x.database = x.level = "cycle";
         x.certifier = HF_WATCH_SC_CYCLE;
     }

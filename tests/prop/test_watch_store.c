@@ -5,6 +5,7 @@
  *   clean    random small traces of the sound store, at every level that has
  *            a profile, with random intervals around the true instants: no
  *            violation.  Also with threads, and batches of other sizes.
+ *            A share of them also as files: text, history, events.
  *   bugs     each bug of the store's catalogue, at the level that forbids it:
  *            found, by which mechanisms.
  *   threads  violations of traces with bugs are the same for 1, 2, 4 threads.
@@ -40,7 +41,8 @@ static void fail(const trace *t, const trace_verdict *v, const char *what,
 
 static void test_clean(uint64_t traces, uint64_t seed)
 {
-    uint64_t reads = 0, events = 0, uncertain = 0, dependencies = 0;
+    uint64_t reads = 0, file_reads = 0, events = 0, uncertain = 0,
+             dependencies = 0;
 
     for (uint64_t i = 0; i < traces; i++) {
         hf_rng r;
@@ -57,6 +59,12 @@ static void test_clean(uint64_t traces, uint64_t seed)
             fail(&t, &v, "false alarm", seed + i);
         reads += v.stats.reads_judged;
         events += v.stats.events;
+        if (i % 5 == 0) {
+            v = trace_watch_file(&t, trace_profile(level));
+            if (v.violations > 0)
+                fail(&t, &v, "false alarm on a file", seed + i);
+            file_reads += v.stats.reads_judged;
+        }
         for (int k = 0; k < HF_WATCH_DEPENDENCY_COUNT; k++) {
             uncertain += v.stats.uncertain[k];
             dependencies +=
@@ -67,7 +75,8 @@ static void test_clean(uint64_t traces, uint64_t seed)
     printf("clean: %" PRIu64 " traces, %" PRIu64 " events, %" PRIu64
            " reads judged, %" PRIu64 " of %" PRIu64 " dependencies uncertain\n",
            traces, events, reads, uncertain, dependencies);
-    if (reads == 0)
+    printf("files: %" PRIu64 " reads judged\n", file_reads);
+    if (reads == 0 || file_reads == 0)
         failures++;
 }
 
@@ -93,7 +102,7 @@ static void test_bugs(uint64_t traces, uint64_t seed)
            "ME", "FUW", "SC");
     for (int b = 1; b < HF_BUG_COUNT; b++) {
         const hf_store_bug_info *bug = hf_store_bug_get((hf_store_bug)b);
-        uint64_t found = 0, by[HF_WATCH_MECHANISM_COUNT] = {0};
+        uint64_t found = 0, in_files = 0, by[HF_WATCH_MECHANISM_COUNT] = {0};
 
         for (uint64_t i = 0; i < traces; i++) {
             hf_rng r;
@@ -113,6 +122,9 @@ static void test_bugs(uint64_t traces, uint64_t seed)
                 by[m] += v.by[m] > 0;
             if (b == HF_BUG_COMMIT_ANSWER_LOST && v.violations > 0)
                 fail(&t, &v, "false alarm", seed + i * 1000 + (uint64_t)b);
+            if (v.violations > 0 && in_files == 0)
+                in_files =
+                    trace_watch_file(&t, trace_profile(taste.level)).violations;
             if (i < 40) {
                 w = trace_watch(&t, trace_profile(taste.level), i % 2 ? 2 : 4,
                                 16 + i);
@@ -127,6 +139,10 @@ static void test_bugs(uint64_t traces, uint64_t seed)
         for (int m = 0; m < HF_WATCH_MECHANISM_COUNT; m++)
             printf(" %8" PRIu64, by[m]);
         printf("\n");
+        if (found > 0 && in_files == 0) {
+            fprintf(stderr, "%s is never found in files\n", bug->name);
+            failures++;
+        }
         if (found == 0 && !is_beyond(bug->bug)) {
             fprintf(stderr, "%s is never found\n", bug->name);
             failures++;

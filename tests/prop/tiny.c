@@ -191,6 +191,7 @@ hf_history *tiny_build(const tiny_history *t, hf_error *err)
     for (int k = 0; k < t->n_keys; k++)
         for (int i = 0; i < t->n_order[k]; i++)
             hf_builder_order(m.b, m.keys[k], (hf_txn_id)t->order[k][i]);
+    hf_builder_partial_orders(m.b, true);
     hf_builder_unique_values(m.b, t->unique);
     if (hf_builder_finish(m.b, &h, err) != HF_OK)
         return NULL;
@@ -334,6 +335,11 @@ tiny_history tiny_parse(const char *text)
     }
     while (*at) {
         if (*at == ' ' || *at == '/') {
+            at++;
+            continue;
+        }
+        if (*at == '!') { /* no value twice */
+            t.unique = true;
             at++;
             continue;
         }

@@ -101,8 +101,9 @@ void tiny_print(const tiny_history *t, FILE *f);
  * l(ist read) with a key of x, y, z, k and digits: the value (0 in a read: nil)
  * or the elements; "p<5(x1y0)x" is a predicate read ("u..." an update) with
  * its version set and the keys returned.  After a slash the version orders,
- * as the places of transactions from 1, and initial values, "x=1".  The keys
- * are those that are named.  Stops the program on a mistake: fixtures only.
+ * as the places of transactions from 1, initial values, "x=1", and "!" for the
+ * promise that no value is written twice.  The keys are those that are named.
+ * Stops the program on a mistake: fixtures only.
  */
 tiny_history tiny_parse(const char *text);
 

@@ -36,6 +36,8 @@ typedef struct txn {
     int n_looks;
     bool wrote[ORACLE_KEYS];
     uint64_t written[ORACLE_KEYS];
+    uint8_t first_flags[ORACLE_KEYS]; /* by row: of its first write */
+    bool wrote_row[ORACLE_KEYS];
     int n_wrote;
     /* while executing */
     int snapped, ended; /* step, -1: not yet */
@@ -189,7 +191,7 @@ static void take_read(oracle *o, int t, const hf_event *e)
     txn *x = &o->txns[t];
 
     if (x->wrote[e->key]) {
-        if (x->written[e->key] != e->value)
+        if (x->written[e->key] != e->value && !o->p->locks_at_commit)
             o->impossible = true;
         return;
     }
@@ -216,7 +218,7 @@ static size_t take_scan(oracle *o, int t, const hf_event *e, size_t n)
         if (seen[k])
             continue;
         if (x->wrote[k]) {
-            if (x->written[k] != HF_EVENT_NO_ROW)
+            if (x->written[k] != HF_EVENT_NO_ROW && !o->p->locks_at_commit)
                 o->impossible = true;
         } else {
             x->looks[x->n_looks++] =
@@ -238,6 +240,9 @@ static void take_write(oracle *o, int t, const hf_event *e)
         x->n_wrote++;
     }
     x->wrote[e->key] = true;
+    if (!x->wrote_row[e->row])
+        x->first_flags[e->row] = e->flags;
+    x->wrote_row[e->row] = true;
     x->written[e->key] =
         e->flags & HF_EVENT_DELETE ? HF_EVENT_NO_ROW : e->value;
 }
@@ -462,6 +467,42 @@ static bool run_lock(const oracle *o, const instant *x)
     return true;
 }
 
+/* Locks that the commit takes, if it does. */
+static bool locks_free(const oracle *o, int t)
+{
+    for (unsigned k = 0; o->p->locks_at_commit && k < o->keys; k++) {
+        instant x = {.kind = LOCK, .txn = t, .row = o->row[k]};
+
+        x.exclusive = true;
+        if (o->txns[t].wrote[k] && !run_lock(o, &x))
+            return false;
+    }
+    return true;
+}
+
+/* First updater wins for the row of key k: has anyone? */
+static bool is_first(const oracle *o, const txn *t, unsigned k)
+{
+    unsigned flags = t->first_flags[o->row[k]];
+    bool emptied = false, changed = false;
+
+    for (unsigned m = 0; m < o->keys; m++) {
+        if (o->row[m] != o->row[k] && !o->p->one_writer)
+            continue;
+        for (int i = 1; i < o->n_versions[m]; i++) {
+            if (o->versions[m][i].step <= t->snapped)
+                continue;
+            changed = true;
+            emptied |= m == k && o->versions[m][i].value == HF_EVENT_NO_ROW;
+        }
+    }
+    if (!changed)
+        return true;
+    if (o->p->inserts_conflict || o->p->one_writer)
+        return false;
+    return (flags & HF_EVENT_INSERT) || (emptied && !(flags & HF_EVENT_DELETE));
+}
+
 static bool run_end(oracle *o, const instant *x)
 {
     txn *t = &o->txns[x->txn];
@@ -471,13 +512,11 @@ static bool run_end(oracle *o, const instant *x)
             o->instants[i].kind != END)
             return false; /* it ends last */
     if (t->committed) {
-        for (unsigned k = 0; k < o->keys; k++) {
-            for (unsigned m = 0; o->fuw && t->snapped >= 0 && m < o->keys; m++)
-                if (t->wrote[k] &&
-                    (o->row[m] == o->row[k] || o->p->one_writer) &&
-                    o->versions[m][o->n_versions[m] - 1].step > t->snapped)
-                    return false;
-        }
+        if (!locks_free(o, x->txn))
+            return false;
+        for (unsigned k = 0; k < o->keys; k++)
+            if (o->fuw && t->snapped >= 0 && t->wrote[k] && !is_first(o, t, k))
+                return false;
         for (unsigned k = 0; k < o->keys; k++)
             if (t->wrote[k])
                 o->versions[k][o->n_versions[k]++] =

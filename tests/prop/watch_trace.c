@@ -12,7 +12,7 @@ typedef struct client {
     uint64_t before, instant; /* of its next call */
     uint64_t txn;
     unsigned left; /* operations */
-    uint16_t statement;
+    uint32_t statement;
     step step;
     bool done;
 } client;

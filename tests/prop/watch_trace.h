@@ -60,4 +60,7 @@ trace_verdict trace_watch(const trace *t, const hf_profile *profile,
 void trace_print(const trace *t);
 void trace_print_violation(const hf_violation *v);
 
+/* The same by way of the text form of histories: written, read, translated. */
+trace_verdict trace_watch_file(const trace *t, const hf_profile *profile);
+
 #endif

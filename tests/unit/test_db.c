@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "db/common.h"
 #include "db/db.h"
 #include "sql/value.h"
 
@@ -920,6 +921,37 @@ static void swept(void **state)
     assert_int_equal(entries(parent), 0);
 }
 
+static const char *hidden(const char *text, const char *password)
+{
+    static char copy[120];
+
+    (void)snprintf(copy, sizeof(copy), "%s", text);
+    hf_db_hide(copy, password);
+    return copy;
+}
+
+/* Only where it stands for the password: a short one is part of many words. */
+static void passwords_are_hidden(void **state)
+{
+    (void)state;
+    assert_string_equal(hidden("at postgres://me:a@host: a bad day", "a"),
+                        "at postgres://me:*@host: a bad day");
+    assert_string_equal(hidden("password=user is wrong for user", "user"),
+                        "password=**** is wrong for user");
+    assert_string_equal(hidden("password='a b' failed for a b", "a b"),
+                        "password='***' failed for a b");
+    assert_string_equal(
+        hidden("FATAL: password authentication failed for user \"password\"",
+               "password"),
+        "FATAL: password authentication failed for user \"********\"");
+    assert_string_equal(hidden("denied for user 'a'@'a host' (1)", "a"),
+                        "denied for user '*'@'a host' (1)");
+    assert_string_equal(hidden("x:aaa@h", "aa"), "x:aaa@h");
+    assert_string_equal(hidden("nothing", NULL), "nothing");
+    assert_string_equal(hidden("nothing", ""), "nothing");
+    hf_db_hide(NULL, "a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -938,6 +970,7 @@ int main(void)
         cmocka_unit_test(rocksdb_levels),
         cmocka_unit_test(many_at_once),
         cmocka_unit_test(swept),
+        cmocka_unit_test(passwords_are_hidden),
     };
     int failed;
 

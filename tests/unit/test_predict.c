@@ -296,6 +296,156 @@ static void appends_are_lost_below_snapshots(void **state)
     hf_history_free(h);
 }
 
+/* What one statement reads is of one snapshot; two statements may see what
+ * was committed between them. */
+static void statements_see_one_snapshot(void **state)
+{
+    static const struct {
+        const char *reads;
+        hf_predict_answer answer;
+    } cases[] = {
+        {"[\"r\",\"x\",1],[\"r\",\"y\",1]", FOUND},
+        {"{\"op\":\"sql\",\"text\":\"select * from t\",\"items\":true},"
+         "[\"r\",\"x\",1],[\"r\",\"y\",1]",
+         NONE},
+        {"{\"op\":\"sql\",\"text\":\"select x\",\"items\":true},"
+         "[\"r\",\"x\",1],"
+         "{\"op\":\"sql\",\"text\":\"select y\",\"items\":true},"
+         "[\"r\",\"y\",1]",
+         FOUND},
+        /* a comment has no items */
+        {"{\"op\":\"sql\",\"text\":\"/* get both */\",\"items\":true},"
+         "[\"r\",\"x\",1],[\"r\",\"y\",1]",
+         FOUND},
+        {"{\"op\":\"r\",\"key\":\"x\",\"value\":1,\"at\":[5,6]},"
+         "{\"op\":\"r\",\"key\":\"y\",\"value\":1,\"at\":[5,6]}",
+         NONE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[700];
+        hf_history *h;
+        hf_predict_result *r;
+
+        (void)snprintf(text, sizeof text,
+                       "{\"holdfast\":1}\n"
+                       "{\"session\":1,\"ops\":[[\"w\",\"x\",1],"
+                       "[\"w\",\"y\",1]]}\n"
+                       "{\"session\":2,\"ops\":[%s]}\n",
+                       cases[i].reads);
+        h = parse(text);
+        r = predict(h, (hf_predict_options){
+                           .target = HF_PREDICT_POSTGRES_READ_COMMITTED});
+        if (r->answer != cases[i].answer)
+            fail_msg("case %zu: %s", i, r->statement);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
+/* A long fork whose last transaction writes after the boundary what the other
+ * session wrote: the rule of conflicts would abort it. */
+static void writes_behind_the_boundary_conflict(void **state)
+{
+    static const char *const after[] = {"", ",[\"w\",\"b\",2]"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[400];
+        hf_history *h;
+        hf_predict_result *r;
+
+        (void)snprintf(text, sizeof text,
+                       "{\"holdfast\":1}\n"
+                       "{\"session\":1,\"ops\":[[\"w\",\"a\",1]]}\n"
+                       "{\"session\":2,\"ops\":[[\"w\",\"b\",1]]}\n"
+                       "{\"session\":2,\"ops\":[[\"r\",\"a\",1]]}\n"
+                       "{\"session\":1,\"ops\":[[\"r\",\"b\",1]%s]}\n",
+                       after[i]);
+        h = parse(text);
+        r = predict(
+            h, (hf_predict_options){.target = HF_PREDICT_PARALLEL_SNAPSHOT});
+        assert_int_equal(r->answer, HF_PREDICT_FOUND);
+        assert_true(r->predictions[0].is_strict);
+        assert_int_equal(r->predictions[0].finishes, i == 0);
+        assert_int_equal(r->predictions[0].is_sure, i == 0);
+        assert_int_equal(r->stats.none_finishes, i == 1);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
+/* A lost update by UPDATEs alone is preferred to one that the application
+ * would see in a SELECT, though it is no strict one. */
+static void unseen_reads_change_first(void **state)
+{
+    hf_history *h =
+        parse("{\"holdfast\":1}\n"
+              "{\"session\":1,\"ops\":[[\"w\",\"z\",1],"
+              "{\"op\":\"sql\",\"text\":\"update x\",\"items\":true},"
+              "{\"op\":\"r\",\"key\":\"x\",\"value\":null,\"lock\":"
+              "\"update\"},[\"w\",\"x\",1],"
+              "{\"op\":\"sql\",\"text\":\"select u\",\"items\":true},"
+              "[\"r\",\"u\",null]]}\n"
+              "{\"session\":2,\"ops\":[[\"w\",\"u\",1],"
+              "{\"op\":\"sql\",\"text\":\"UPDATE x\",\"items\":true},"
+              "{\"op\":\"r\",\"key\":\"x\",\"value\":1,\"lock\":"
+              "\"update\"},[\"w\",\"x\",2]]}\n"
+              "{\"session\":2,\"ops\":["
+              "{\"op\":\"sql\",\"text\":\"select z\",\"items\":true},"
+              "[\"r\",\"z\",1]]}\n");
+    hf_predict_result *r =
+        predict(h, (hf_predict_options){.target = HF_PREDICT_CAUSAL});
+
+    (void)state;
+    assert_int_equal(r->answer, HF_PREDICT_FOUND);
+    assert_true(r->predictions[0].is_unseen);
+    assert_true(r->predictions[0].is_sure);
+    assert_false(r->predictions[0].is_strict);
+    assert_int_equal(r->predictions[0].n_changed, 1);
+    hf_predict_result_free(r);
+    hf_history_free(h);
+}
+
+/* T3 may read x of T1 or of T2: the second is seen to return what T3 got. */
+static void equal_results_change_first(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[1200];
+        hf_history *h;
+        hf_predict_result *r;
+
+#define SELECT(rows, value)                                                    \
+    "{\"op\":\"sql\",\"text\":\"select a\",\"columns\":[\"a\",\"_tag\"],"      \
+    "\"rows\":" rows ",\"items\":true},[\"r\",\"x\"," value "]"
+        (void)snprintf(
+            text, sizeof text,
+            "{\"holdfast\":1}\n"
+            "{\"session\":1,\"ops\":[[\"w\",\"x\",1],"
+            "[\"w\",\"y\",1]]}\n"
+            "{\"session\":3,\"ops\":[" SELECT(
+                "[[%d,1]]", "1") "]}\n"
+                                 "{\"session\":1,\"ops\":[[\"w\",\"x\",2],"
+                                 "[\"w\",\"y\",2]]}\n"
+                                 "{\"session\":2,\"ops\":[" SELECT(
+                                     "[[7,2]]",
+                                     "2") ",{\"op\":\"sql\",\"text\":\"select "
+                                          "y\",\"items\":true},"
+                                          "[\"r\",\"y\",2]]}\n",
+            i == 0 ? 7 : 8);
+#undef SELECT
+        h = parse(text);
+        r = predict(h,
+                    (hf_predict_options){.target = HF_PREDICT_READ_COMMITTED});
+        assert_int_equal(r->answer, HF_PREDICT_FOUND);
+        assert_int_equal(r->predictions[0].is_unseen, i == 0);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
 static void aborted_reads_are_refused(void **state)
 {
     hf_history *h = parse(
@@ -372,6 +522,44 @@ static void interruption_is_no_proof(void **state)
     hf_history_free(h);
 }
 
+static bool count_down(void *user)
+{
+    unsigned *left = user;
+
+    return *left == 0 || --*left == 0;
+}
+
+/* What was found before a limit is kept, however early the limit comes. */
+static void limits_keep_what_was_found(void **state)
+{
+    hf_history *h = load("figure-8-smallbank");
+    bool found = false, stopped = false, whole = false;
+
+    (void)state;
+    for (unsigned polls = 1; polls < 2000 && !whole; polls++) {
+        unsigned left = polls;
+        hf_budget budget = {.interrupted = count_down, .user = &left};
+        hf_predict_options o = {
+            .target = HF_PREDICT_CAUSAL, .most = 50, .budget = &budget};
+        hf_predict_result *r;
+
+        hf_budget_start(&budget);
+        r = predict(h, o);
+        if (found)
+            assert_int_equal(r->answer, HF_PREDICT_FOUND);
+        found = r->answer == HF_PREDICT_FOUND;
+        whole = r->is_complete;
+        stopped = stopped || (found && !whole);
+        assert_int_equal(found, r->n_predictions > 0);
+        if (found)
+            check_history(h, &r->predictions[0], HF_PREDICT_CAUSAL);
+        hf_predict_result_free(r);
+    }
+    assert_true(whole);
+    assert_true(stopped);
+    hf_history_free(h);
+}
+
 /* One line, not all the memory there is. */
 static void long_runs_are_refused(void **state)
 {
@@ -423,9 +611,14 @@ int main(void)
         cmocka_unit_test(phantoms_count),
         cmocka_unit_test(a_row_that_never_matches_does_not),
         cmocka_unit_test(appends_are_lost_below_snapshots),
+        cmocka_unit_test(statements_see_one_snapshot),
+        cmocka_unit_test(writes_behind_the_boundary_conflict),
+        cmocka_unit_test(unseen_reads_change_first),
+        cmocka_unit_test(equal_results_change_first),
         cmocka_unit_test(aborted_reads_are_refused),
         cmocka_unit_test(predictions_differ_in_shape),
         cmocka_unit_test(interruption_is_no_proof),
+        cmocka_unit_test(limits_keep_what_was_found),
         cmocka_unit_test(long_runs_are_refused),
         cmocka_unit_test(names_are_found),
     };

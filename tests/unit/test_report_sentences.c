@@ -103,7 +103,8 @@ static void lists_and_conditions_in_sentences(void **state)
          "T3 (line 3) reads l = [1], in which an element was never appended "
          "by anybody");
     says(h, HF_DUPLICATE_WRITE, OPS(5),
-         "T3 (line 3) reads l = [3 3], which has an element twice");
+         "T3 (line 3) reads l = [3 3], which has an element more often "
+         "than it was appended");
     says(h, HF_G1A, OPS(0, 4),
          "T3 (line 3) reads l = [1 3], with the element 1 that T1 (line 1) "
          "appended and then aborted");

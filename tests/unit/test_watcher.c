@@ -59,7 +59,7 @@ static const char *events_of(const char *text, char *buffer, size_t size)
 {
     static const char letters[] = "BRWSCA";
     hf_watch_names *names = hf_watch_names_new();
-    hf_watch_scans *scans = hf_watch_scans_new();
+    hf_watch_scans *scans = hf_watch_scans_new(true);
     hf_translator t = {.names = names, .scans = scans};
     hf_history *h = history_of(text);
     size_t n = 0;
@@ -124,7 +124,7 @@ static void test_events_of_operations(void **state)
 
 static void test_conditions(void **state)
 {
-    hf_watch_scans *s = hf_watch_scans_new();
+    hf_watch_scans *s = hf_watch_scans_new(true);
     hf_scalar row = {.type = HF_ROW, .text = "{\"a\":4}", .length = 7};
     uint64_t v = hf_watch_value_of(row);
     uint32_t below = hf_watch_scans_add(s, 0, HF_STR("a < 5"));
@@ -339,6 +339,363 @@ static void test_a_line_too_long(void **state)
     hf_free(junk);
 }
 
+/* ---- whole files, and the same as a stream ------------------------------- */
+
+typedef struct judged {
+    uint64_t file, stream;  /* violations found */
+    hf_watcher_stats stats; /* of the file */
+    char first[80];         /* of the file: "FUW lost-update x" */
+} judged;
+
+typedef struct told {
+    uint64_t n;
+    char first[80];
+} told;
+
+static bool tell(void *user, hf_watcher *w, const hf_violation *v)
+{
+    told *x = user;
+    hf_out name;
+
+    if (x->n++ > 0)
+        return true;
+    hf_out_init_memory(&name);
+    if (v->key != UINT32_MAX)
+        hf_watch_names_print(hf_watcher_names(w), v->key, &name);
+    (void)snprintf(x->first, sizeof x->first, "%s %s %.*s",
+                   hf_watch_mechanism_name(v->mechanism),
+                   hf_watch_rule_name(v->rule), (int)name.n, name.at);
+    hf_out_release(&name);
+    return true;
+}
+
+static judged judge_with(const char *profile, const char *text,
+                         hf_watcher_options o)
+{
+    const hf_profile *p = hf_profile_find(hf_str_of(profile), NULL);
+    hf_history *h = history_of(text);
+    hf_lines_hub hub = {0};
+    hf_lines lines;
+    judged j = {0};
+    told t = {0};
+    hf_watcher *w;
+
+    assert_non_null(p);
+    o.watch.profile = p;
+    o.pipeline.one_thread = true;
+    o.violation = tell;
+    o.user = &t;
+    w = hf_watcher_new(&o);
+    assert_int_equal(hf_watcher_count(w, h), 0);
+    hf_watcher_begin(w, HF_SESSIONS_COUNTED);
+    (void)hf_watcher_piece(w, h);
+    hf_watcher_end(w);
+    hf_watcher_consume(w);
+    hf_watcher_look(w, &j.stats);
+    hf_watcher_free(w);
+    hf_history_free(h);
+    j.file = t.n;
+    memcpy(j.first, t.first, sizeof j.first);
+    t = (told){0};
+    hub.watcher = w = hf_watcher_new(&o);
+    hf_watcher_begin(w, HF_SESSIONS_LIVE);
+    hf_lines_init(&lines, &hub);
+    (void)hf_lines_feed(&lines, text, strlen(text));
+    hf_lines_release(&lines);
+    hf_watcher_end(w);
+    hf_watcher_consume(w);
+    hf_watcher_free(w);
+    hf_lines_hub_release(&hub);
+    j.stream = t.n;
+    return j;
+}
+
+static judged judge(const char *profile, const char *text)
+{
+    return judge_with(profile, text, (hf_watcher_options){0});
+}
+
+/* One transaction of one operation, as a line. */
+#define LINE(session, begin, end, op)                                          \
+    "{\"session\":\"" session "\",\"begin\":" #begin "0,\"end\":" #end         \
+    "9,\"ops\":[{" op ",\"at\":[" #begin "1," #begin "2]},{\"op\":\"commit\"," \
+    "\"at\":[" #end "0," #end "5]}]}\n"
+#define WRITE(value) "\"op\":\"w\",\"key\":[\"t\",1],\"value\":" value
+#define READ(value) "\"op\":\"r\",\"key\":[\"t\",1],\"value\":" value
+#define START "{\"initial\":[[[\"t\",1],{\"a\":1,\"b\":1}]]}\n"
+
+static void test_columns(void **state)
+{
+    judged j;
+
+    (void)state;
+    /* two set a column each; who reads sees both, or one of them */
+    j = judge("postgresql/read-committed",
+              START LINE("1", 1, 2, WRITE("{\"a\":2}"))
+                  LINE("2", 3, 4, WRITE("{\"b\":3}"))
+                      LINE("3", 5, 6, READ("{\"a\":2,\"b\":3}"))
+                          LINE("4", 5, 6, READ("{\"b\":3}")));
+    assert_int_equal(j.file, 0);
+    assert_int_equal(j.stream, 0);
+    assert_int_equal(j.stats.keys, 3);
+    /* a column that was overwritten is stale, whatever the others are */
+    j = judge("postgresql/read-committed",
+              START LINE("1", 1, 2, WRITE("{\"a\":2}"))
+                  LINE("2", 3, 4, WRITE("{\"b\":3}"))
+                      LINE("3", 5, 6, READ("{\"a\":2,\"b\":1}")));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    assert_string_equal(j.first, "CR stale-read t/1.b");
+    /* locks are of rows: two columns of one are one lock */
+    j = judge("postgresql/read-committed",
+              START LINE("1", 1, 5, WRITE("{\"a\":2}"))
+                  LINE("2", 3, 4, WRITE("{\"b\":3}")));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    assert_string_equal(j.first, "ME locks-overlap t/1");
+    /* a row that is gone has no columns; a new one has its own */
+    j = judge("postgresql/read-committed",
+              START LINE("1", 1, 2, "\"op\":\"delete\",\"key\":[\"t\",1]")
+                  LINE("2", 3, 4, READ("null"))
+                      LINE("3", 5, 6, WRITE("{\"a\":null}"))
+                          LINE("4", 7, 8, READ("{\"a\":null}")));
+    assert_int_equal(j.file, 0);
+    assert_int_equal(j.stream, 0);
+    j = judge("postgresql/read-committed",
+              START LINE("1", 1, 2, "\"op\":\"delete\",\"key\":[\"t\",1]")
+                  LINE("2", 3, 4, READ("{\"b\":1}")));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    /* rows that are always whole are one key each in a file */
+    j = judge("postgresql/read-committed",
+              START LINE("1", 1, 2, WRITE("{\"a\":2,\"b\":2}"))
+                  LINE("2", 3, 4, READ("{\"b\":1,\"a\":1}")));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stats.keys, 1);
+    assert_string_equal(j.first, "CR stale-read t/1");
+}
+
+static void test_initial_values(void **state)
+{
+    static const char twice[] =
+        LINE("1", 1, 2, READ("7")) LINE("2", 3, 4, READ("8"));
+    judged j;
+
+    (void)state;
+    /* nobody said what was there: the first read shows it */
+    j = judge("postgresql/read-committed", LINE("1", 1, 2, READ("7")));
+    assert_int_equal(j.file + j.stream, 0);
+    j = judge("postgresql/read-committed", twice);
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    assert_string_equal(j.first, "CR unexplained-read t/1");
+    /* something was announced, and this was not */
+    j = judge("postgresql/read-committed",
+              "{\"initial\":[[\"x\",1]]}\n" LINE("1", 1, 2, READ("7")));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    j = judge_with("postgresql/read-committed",
+                   "{\"initial\":[[\"x\",1]]}\n" LINE("1", 1, 2, READ("7")),
+                   (hf_watcher_options){.is_unknown = true});
+    assert_int_equal(j.file + j.stream, 0);
+    j = judge_with("postgresql/read-committed", LINE("1", 1, 2, READ("7")),
+                   (hf_watcher_options){.starts_empty = true});
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+}
+
+static void test_what_has_no_times(void **state)
+{
+    char s[1000];
+    judged j;
+
+    (void)state;
+    /* a BEGIN without times is before what follows */
+    assert_string_equal(
+        events_of("{\"begin\":1,\"end\":9,\"ops\":[[\"begin\"],{\"op\":\"w\","
+                  "\"key\":7,\"value\":3,\"at\":[2,4]}]}",
+                  s, sizeof s),
+        "B[1,2] W0=3[2,4] C[4,9]");
+    assert_string_equal(
+        events_of("{\"end\":9,\"ops\":[[\"begin\"],{\"op\":\"w\",\"key\":7,"
+                  "\"value\":3,\"at\":[2,4]},[\"commit\"]]}",
+                  s, sizeof s),
+        "B[2,2] W0=3[2,4] C[4,9]");
+    /* a write without an answer: the transaction may not have it */
+    j = judge("postgresql/repeatable-read",
+              "{\"initial\":[[\"x\",1]]}\n"
+              "{\"session\":1,\"begin\":10,\"end\":60,\"ops\":[{\"op\":\"w\","
+              "\"key\":\"x\",\"value\":2,\"at\":[11,null]},{\"op\":\"r\","
+              "\"key\":\"x\",\"value\":1,\"at\":[20,21]},{\"op\":\"commit\","
+              "\"at\":[50,55]}]}\n" LINE("2", 7, 8,
+                                         "\"op\":\"r\",\"key\":\"x\","
+                                         "\"value\":1")
+                  LINE("3", 90, 91, "\"op\":\"r\",\"key\":\"x\",\"value\":2"));
+    assert_int_equal(j.file, 0);
+    assert_int_equal(j.stream, 0);
+    /* one that failed cleanly is no reason to complain of anything */
+    j = judge("postgresql/repeatable-read",
+              "{\"initial\":[[\"x\",1]]}\n"
+              "{\"session\":1,\"begin\":10,\"end\":19,\"outcome\":\"aborted\","
+              "\"ops\":[{\"op\":\"w\",\"key\":\"x\",\"value\":2,\"at\":[11,"
+              "12]},{\"op\":\"w\",\"key\":\"x\",\"value\":3,\"at\":[13,14]}]}"
+              "\n" LINE("1", 2, 3, "\"op\":\"r\",\"key\":\"x\",\"value\":1"));
+    assert_int_equal(j.file + j.stream, 0);
+    for (unsigned c = 0; c < HF_COMPLAINT_COUNT; c++)
+        assert_int_equal(j.stats.watch.complaints[c], 0);
+}
+
+/* Two transactions of different levels: the weaker one is not promised more
+ * than its own. */
+static void test_levels_of_transactions(void **state)
+{
+    static const char stale[] =
+        "{\"initial\":[[\"x\",1],[\"y\",1]]}\n"
+        "{\"session\":1,\"begin\":10,\"end\":60,\"level\":\"%s\",\"ops\":[{"
+        "\"op\":\"r\",\"key\":\"y\",\"value\":1,\"at\":[11,12]},{\"op\":"
+        "\"r\",\"key\":\"x\",\"value\":2,\"at\":[40,41]},{\"op\":\"w\","
+        "\"key\":\"x\",\"value\":3,\"at\":[42,43]},{\"op\":\"commit\","
+        "\"at\":[50,55]}]}\n"
+        "{\"session\":2,\"begin\":20,\"end\":29,\"ops\":[{\"op\":\"w\","
+        "\"key\":\"x\",\"value\":2,\"at\":[21,22]},{\"op\":\"commit\","
+        "\"at\":[25,29]}]}\n";
+    char text[2000];
+    judged j;
+
+    (void)state;
+    (void)snprintf(text, sizeof text, stale, "serializable");
+    j = judge("postgresql/serializable", text);
+    assert_true(j.file > 0);
+    assert_int_equal(j.file, j.stream);
+    (void)snprintf(text, sizeof text, stale, "read-committed");
+    j = judge("postgresql/serializable", text);
+    assert_int_equal(j.file, 0);
+    assert_int_equal(j.stream, 0);
+    assert_int_equal(j.stats.watch.unjudged[HF_UNJUDGED_LEVEL], 2);
+    j = judge_with("postgresql/serializable", text,
+                   (hf_watcher_options){.one_level = true});
+    assert_true(j.file > 0);
+    /* its own level is judged by its own profile */
+    j = judge("postgresql/read-committed", text);
+    assert_int_equal(j.file, 0);
+    assert_int_equal(j.stats.watch.unjudged[HF_UNJUDGED_LEVEL], 0);
+}
+
+/* "abc" is 'ABC' to some collations. */
+static void test_collations(void **state)
+{
+    static const char text[] =
+        "{\"initial\":[[[\"t\",1],{\"name\":\"abc\"}]]}\n" LINE(
+            "1", 1, 2,
+            "\"op\":\"pr\",\"table\":\"t\",\"where\":\"name = 'ABC'\","
+            "\"rows\":[[[\"t\",1],{\"name\":\"abc\"}]]")
+            LINE("1", 3, 4,
+                 "\"op\":\"pr\",\"table\":\"t\",\"where\":\"name <> "
+                 "'ABC'\",\"rows\":[]");
+    judged j;
+
+    (void)state;
+    j = judge("mariadb/read-committed", text);
+    assert_int_equal(j.file + j.stream, 0);
+    j = judge("postgresql/read-committed", text);
+    assert_int_equal(j.file, 2);
+}
+
+/* A complaint makes doubtful what was judged until then, not what comes. */
+static void test_complaints_pass(void **state)
+{
+#define X(value) "\"op\":\"r\",\"key\":\"x\",\"value\":" value
+    static const char bad[] =
+        "{\"session\":\"9\",\"begin\":390,\"end\":399,\"ops\":[{\"op\":"
+        "\"w\",\"key\":\"z\",\"value\":1,\"at\":[395,396]},{\"op\":\"w\","
+        "\"key\":\"z\",\"value\":2,\"at\":[392,393]}]}\n";
+    char text[4000];
+    judged j;
+
+    (void)state;
+    /* the write is older than the complaint, and so may its time be wrong */
+    (void)snprintf(text, sizeof text, "%s%s%s",
+                   "{\"initial\":[[\"x\",1]]}\n" LINE(
+                       "1", 10, 20, "\"op\":\"w\",\"key\":\"x\",\"value\":2"),
+                   bad, LINE("2", 60, 70, X("1")));
+    j = judge("postgresql/read-committed", text);
+    assert_int_equal(j.file, 0);
+    assert_true(j.stats.doubted > 0);
+    assert_true(j.stats.watch.complaints[HF_COMPLAINT_OUT_OF_ORDER] +
+                    j.stats.watch.complaints[HF_COMPLAINT_LATE] >
+                0);
+    /* all of it comes after the complaint */
+    (void)snprintf(text, sizeof text, "%s%s%s", "{\"initial\":[[\"x\",1]]}\n",
+                   bad,
+                   LINE("1", 50, 60, "\"op\":\"w\",\"key\":\"x\",\"value\":2")
+                       LINE("2", 70, 80, X("1")));
+    j = judge("postgresql/read-committed", text);
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    assert_string_equal(j.first, "CR stale-read x");
+    /* what the bad one wrote may be there or not */
+    (void)snprintf(
+        text, sizeof text, "%s%s%s", "{\"initial\":[[\"z\",0]]}\n", bad,
+        LINE("1", 50, 60, "\"op\":\"r\",\"key\":\"z\",\"value\":2")
+            LINE("2", 70, 80, "\"op\":\"r\",\"key\":\"z\",\"value\":0"));
+    j = judge("postgresql/read-committed", text);
+    assert_int_equal(j.file + j.stream, 0);
+#undef X
+}
+
+/* With an index, a condition locks what satisfies it and no more. */
+static void test_locks_of_conditions(void **state)
+{
+#define SCAN5                                                                  \
+    "{\"initial\":[[[\"t\",1],1],[[\"t\",2],2]]}\n" LINE(                      \
+        "1", 1, 8,                                                             \
+        "\"op\":\"pr\",\"table\":\"t\",\"where\":\"value = 5\",\"rows\":[]")
+    judged j;
+
+    (void)state;
+    j = judge("mysql/serializable", SCAN5 LINE("2", 3, 4, WRITE("7")));
+    assert_int_equal(j.file + j.stream, 0);
+    j = judge("mysql/serializable", SCAN5 LINE("2", 3, 4, WRITE("5")));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    assert_string_equal(j.first, "ME locks-overlap t/1");
+#undef SCAN5
+}
+
+#define AGGREGATE(op, value)                                                   \
+    LINE("1", 5, 6,                                                            \
+         "\"op\":\"" op "\",\"column\":\"value\",\"table\":\"t\",\"where\":"   \
+         "\"value > 0\",\"value\":" value)
+
+/* Of what an aggregate returned, what it says of rows that are not there. */
+static void test_aggregates(void **state)
+{
+#define ROWS                                                                   \
+    "{\"initial\":[[[\"t\",1],5],[[\"t\",2],9]]}\n" LINE("2", 3, 4, WRITE("4"))
+    judged j;
+
+    (void)state;
+    j = judge("postgresql/read-committed", ROWS AGGREGATE("min", "4"));
+    assert_int_equal(j.file + j.stream, 0);
+    assert_int_equal(j.stats.aggregates, 0);
+    /* the row was 4 by then */
+    j = judge("postgresql/read-committed", ROWS AGGREGATE("min", "5"));
+    assert_int_equal(j.file, 1);
+    assert_int_equal(j.stream, 1);
+    assert_string_equal(j.first, "CR missing-row t/1");
+    j = judge("postgresql/read-committed", ROWS AGGREGATE("max", "9"));
+    assert_int_equal(j.file + j.stream, 0);
+    j = judge("postgresql/read-committed", ROWS AGGREGATE("max", "8"));
+    assert_int_equal(j.file, 1);
+    j = judge("postgresql/read-committed", ROWS AGGREGATE("sum", "null"));
+    assert_int_equal(j.file, 2);
+    /* which rows were added up cannot be told */
+    j = judge("postgresql/read-committed", ROWS AGGREGATE("sum", "99"));
+    assert_int_equal(j.file, 0);
+    assert_int_equal(j.stats.aggregates, 1);
+#undef ROWS
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +707,14 @@ int main(void)
         cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_a_program_that_dies),
         cmocka_unit_test(test_a_line_too_long),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_initial_values),
+        cmocka_unit_test(test_what_has_no_times),
+        cmocka_unit_test(test_levels_of_transactions),
+        cmocka_unit_test(test_collations),
+        cmocka_unit_test(test_complaints_pass),
+        cmocka_unit_test(test_locks_of_conditions),
+        cmocka_unit_test(test_aggregates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

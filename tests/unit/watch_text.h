@@ -10,6 +10,7 @@
  *     12 13 c1 T1 read t.1 5 for-update
  *     12 13 c1 T1 scan all
  *     14 15 c1 T1 write t.1 -      a delete
+ *     14 15 c1 T1 write t.1 6 insert    there was no row
  *     16 17 c1 T1 commit
  *
  * Events need not be in order.  Calls of a transaction are statements of their
@@ -111,7 +112,7 @@ static void text_parse_event(watch_text *t, char **words, int n)
                                               : strtoull(words[1], NULL, 10),
                   .client = (uint32_t)strtoul(words[2] + 1, NULL, 10),
                   .txn = strtoull(words[3] + 1, NULL, 10),
-                  .statement = (uint16_t)strtoul(words[0], NULL, 10)};
+                  .statement = (uint32_t)strtoul(words[0], NULL, 10)};
     int at = 5;
 
     while (strcmp(kinds[e.kind], words[4]) != 0)
@@ -120,6 +121,8 @@ static void text_parse_event(watch_text *t, char **words, int n)
         e.key = text_key_of(t, words[5]);
         e.row = text_row_of(t, words[5]);
         e.value = text_value(t, words[6]);
+        if (e.kind == HF_EVENT_WRITE && e.value == HF_EVENT_NO_ROW)
+            e.flags |= HF_EVENT_DELETE;
         at = 7;
     } else if (e.kind == HF_EVENT_SCAN) {
         while (strcmp(t->scans[e.extra].name, words[5]) != 0)
@@ -131,10 +134,12 @@ static void text_parse_event(watch_text *t, char **words, int n)
             e.flags |= HF_EVENT_FOR_UPDATE;
         if (strcmp(words[at], "for-share") == 0)
             e.flags |= HF_EVENT_FOR_SHARE;
+        if (strcmp(words[at], "insert") == 0)
+            e.flags |= HF_EVENT_INSERT;
         if (strcmp(words[at], "failed") == 0)
             e.flags |= HF_EVENT_FAILED;
         if (strncmp(words[at], "statement=", 10) == 0)
-            e.statement = (uint16_t)strtoul(words[at] + 10, NULL, 10);
+            e.statement = (uint32_t)strtoul(words[at] + 10, NULL, 10);
     }
     hf_vec_push(&t->events, e);
 }

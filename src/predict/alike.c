@@ -1,0 +1,157 @@
+/* alike.c: other versions that a statement would return the same for.
+ *
+ * A read that changes need not change what the application gets: SELECT w_tax
+ * returns the same whichever payment wrote the row last.  Versions are not
+ * recorded with all their columns, but results are: if the same statement with
+ * the same parameters read the same row from that other writer somewhere else
+ * in the execution, its result is what would be returned here.  The column
+ * _tag, by which our own recorder tells versions apart, is not for the
+ * application.
+ *
+ * Only statements that read one row and write nothing; only where results were
+ * recorded.  What is not found here may still be the same: nothing rests on it
+ * but which prediction is asked for first.
+ *
+ * O(reads + choices), and the lengths of results.
+ */
+#include "predict/events.h"
+
+#include <string.h>
+
+#include "base/map.h"
+
+typedef struct finder {
+    hf_events *e;
+    hf_map by_name;   /* of statement, row and writer: statement */
+    hf_op_id *sql;    /* per seen: the statement, HF_NONE: not to be used */
+    uint8_t *differs; /* per source: some read of it gets something else */
+} finder;
+
+/* The statement that an operation alone belongs to. */
+static hf_op_id statement_of(const hf_history *h, hf_txn_id t, hf_op_id op)
+{
+    hf_op_id sql = op - 1;
+    hf_sql q;
+
+    if (op == h->op_first[t] || hf_op_kind_of(h, sql) != HF_OP_SQL ||
+        hf_op_is_opaque(h, sql) || (hf_op_flags_of(h, sql) & HF_OP_FAILED))
+        return HF_NONE;
+    if (op + 1 < h->op_first[t + 1] && hf_op_kind_of(h, op + 1) != HF_OP_SQL &&
+        hf_op_kind_of(h, op + 1) != HF_OP_COMMIT)
+        return HF_NONE;
+    q = hf_op_sql(h, sql);
+    return q.has_rows ? sql : HF_NONE;
+}
+
+static uint64_t hash_scalar(hf_scalar s)
+{
+    uint64_t hash = hf_mix64((uint64_t)s.type << 60 ^ (uint64_t)s.number);
+
+    for (size_t i = 0; s.text && i < s.length; i++)
+        hash = (hash ^ (uint8_t)s.text[i]) * 0x100000001b3u;
+    return hf_mix64(hash);
+}
+
+static bool same_scalar(hf_scalar a, hf_scalar b)
+{
+    if (a.type != b.type)
+        return false;
+    if (!a.text || !b.text)
+        return !a.text && !b.text && a.number == b.number;
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+static uint64_t name_of(const hf_history *h, hf_op_id sql, hf_key_id key,
+                        uint32_t writer)
+{
+    hf_sql q = hf_op_sql(h, sql);
+    uint64_t hash = hf_mix64((uint64_t)key << 32 | writer) ^ q.text;
+
+    for (uint32_t i = 0; i < q.n_params; i++)
+        hash =
+            hf_mix64(hash * 31 +
+                     hash_scalar(hf_extra_scalar(h, q.params + (size_t)3 * i)));
+    return hash;
+}
+
+static bool same_question(const hf_history *h, const hf_sql *a, const hf_sql *b)
+{
+    if (a->text != b->text || a->n_params != b->n_params)
+        return false;
+    for (uint32_t i = 0; i < a->n_params; i++)
+        if (!same_scalar(hf_extra_scalar(h, a->params + (size_t)3 * i),
+                         hf_extra_scalar(h, b->params + (size_t)3 * i)))
+            return false;
+    return true;
+}
+
+static bool same_result(const hf_history *h, hf_op_id x, hf_op_id y)
+{
+    hf_sql a = hf_op_sql(h, x), b = hf_op_sql(h, y);
+
+    if (!same_question(h, &a, &b) || a.n_rows != b.n_rows ||
+        a.n_columns != b.n_columns)
+        return false;
+    for (uint32_t i = 0; i < a.n_rows * a.n_columns; i++) {
+        hf_str name = hf_string(h, a.names[i % a.n_columns]);
+
+        if (!hf_str_eq(name, HF_STR("_tag")) &&
+            !same_scalar(hf_extra_scalar(h, a.cells + (size_t)3 * i),
+                         hf_extra_scalar(h, b.cells + (size_t)3 * i)))
+            return false;
+    }
+    return true;
+}
+
+static void list_statements(finder *f)
+{
+    const hf_events *e = f->e;
+
+    for (size_t i = 0; i < e->seen.n; i++) {
+        const hf_event_seen *s = &e->seen.at[i];
+
+        f->sql[i] =
+            s->is_row ? HF_NONE : statement_of(e->h, e->txn_of[s->txn], s->op);
+        if (f->sql[i] != HF_NONE)
+            hf_map_set(&f->by_name,
+                       name_of(e->h, f->sql[i], s->key, s->observed),
+                       f->sql[i]);
+    }
+}
+
+/* Would this read get the same from there? */
+static bool gets_same(const finder *f, size_t seen, uint32_t writer)
+{
+    const hf_event_seen *s = &f->e->seen.at[seen];
+    hf_op_id other;
+
+    if (f->sql[seen] == HF_NONE)
+        return false;
+    other =
+        hf_map_get(&f->by_name, name_of(f->e->h, f->sql[seen], s->key, writer));
+    return other != HF_NONE && same_result(f->e->h, f->sql[seen], other);
+}
+
+void hf_events_find_alike(hf_events *e)
+{
+    finder f = {.e = e};
+
+    hf_map_init(&f.by_name);
+    f.sql = HF_NEW_ARRAY(hf_op_id, e->seen.n + 1);
+    f.differs = HF_NEW_ZEROED(uint8_t, e->sources.n + 1);
+    list_statements(&f);
+    for (size_t i = 0; i < e->seen.n; i++) {
+        const hf_event_read *r;
+
+        if (e->seen.at[i].read == HF_NONE)
+            continue;
+        r = &e->reads.at[e->seen.at[i].read];
+        for (uint32_t j = r->source; j < r->source + r->n_sources; j++)
+            f.differs[j] |= !gets_same(&f, i, e->sources.at[j].txn);
+    }
+    for (size_t j = 0; j < e->sources.n; j++)
+        e->sources.at[j].alike = !f.differs[j];
+    hf_map_release(&f.by_name);
+    hf_free(f.sql);
+    hf_free(f.differs);
+}
