@@ -40,11 +40,24 @@ static void make_ranks(hf_pred *p)
     hf_free(all);
 }
 
-/* How many ranks are at or before the time. */
-static uint32_t ranks_until(const hf_pred *p, uint64_t time)
+/* How many ranks are at or before the time; `near`: a guess, as operations
+ * come roughly in the order of time. */
+static uint32_t ranks_until(const hf_pred *p, uint64_t time, uint32_t near)
 {
-    uint32_t low = 0, high = p->n_ranks;
+    uint32_t low = 0, high = p->n_ranks, step = 1;
 
+    if (near > 0 && p->rank_time[near - 1] > time) {
+        high = near - 1;
+        for (; step <= high && p->rank_time[high - step] > time; step *= 2)
+            high -= step;
+        low = step <= high ? high - step : 0;
+    } else {
+        low = near;
+        for (; low + step <= high && p->rank_time[low + step - 1] <= time;
+             step *= 2)
+            low += step;
+        high = low + step <= high ? low + step : high;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -126,6 +139,7 @@ static bool is_better_listed(const hf_pred *p, const hf_pred_op *o)
 bool hf_pred_find_timed(hf_pred *p)
 {
     bool any = false;
+    uint32_t near = 0;
 
     if (!p->commit)
         return false;
@@ -140,7 +154,7 @@ bool hf_pred_find_timed(hf_pred *p)
         o->time = time_of(p, o);
         if (!o->timed)
             continue;
-        o->ranks = ranks_until(p, o->time);
+        o->ranks = near = ranks_until(p, o->time, near);
         if (is_better_listed(p, o)) {
             o->timed = o->known = false;
             continue;

@@ -100,11 +100,27 @@ static bool is_nil(const judge *j, uint32_t place)
     return g->h->value_type[v] == HF_NIL;
 }
 
+/* Of the condition and the columns in j->row.  Errors are rare: what one says
+ * is asked for when it is the first. */
+static void take_truth(judge *j, uint32_t place, hf_sql_truth truth)
+{
+    hf_error err;
+
+    if (truth == HF_SQL_TRUE) {
+        hf_vec_push(&j->match, j->t->ver[place]);
+    } else if (truth == HF_SQL_ERROR) {
+        if (!j->c->why) {
+            err.text[0] = '\0';
+            (void)hf_sql_test(j->c->expr, j->row, &err);
+            note_why(j, err.text);
+        }
+        hf_vec_push(&j->odd, j->t->ver[place]);
+    }
+}
+
 static void test(judge *j, uint32_t place)
 {
     uint32_t n = hf_sql_n_columns(j->c->expr);
-    hf_error err = {.text = ""};
-    hf_sql_truth truth;
 
     for (uint32_t i = 0; i < n; i++) {
         const hf_pred_column *c = &j->t->columns.at[j->c->column[i]];
@@ -118,15 +134,22 @@ static void test(judge *j, uint32_t place)
         }
         j->row[i] = c->value[place];
     }
-    if (n == 0 && is_nil(j, place))
-        return;
-    truth = hf_sql_test(j->c->expr, j->row, &err);
-    if (truth == HF_SQL_TRUE) {
-        hf_vec_push(&j->match, j->t->ver[place]);
-    } else if (truth == HF_SQL_ERROR) {
-        note_why(j, err.text);
-        hf_vec_push(&j->odd, j->t->ver[place]);
-    }
+    take_truth(j, place, hf_sql_test(j->c->expr, j->row, NULL));
+}
+
+/* Every version.  A condition without columns says the same of all of them. */
+static void test_all(judge *j)
+{
+    bool constant = hf_sql_n_columns(j->c->expr) == 0;
+    hf_sql_truth truth = HF_SQL_UNKNOWN;
+
+    if (constant)
+        truth = hf_sql_test(j->c->expr, j->row, NULL);
+    for (uint32_t place = 0; place < j->t->n; place++)
+        if (!constant)
+            test(j, place);
+        else if (!is_nil(j, place))
+            take_truth(j, place, truth);
 }
 
 /* The first place of the index whose value is not below v; with `after`, the
@@ -553,8 +576,7 @@ void hf_pred_judge_conditions(hf_pred *p)
         judge *j = &all[i];
 
         if (j->known && !j->bound && !j->c->is_spans && !hf_graph_spent(p->g))
-            for (uint32_t k = 0; k < j->t->n; k++)
-                test(j, k);
+            test_all(j);
         if ((!j->known || j->odd.n > 0) && p->g->options.oracle)
             ask_database(j);
         j->c->judged = j->known || j->c->asked;

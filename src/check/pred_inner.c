@@ -81,6 +81,27 @@ static void compare_key(hf_pred *p, const hf_pred_seen *s, size_t n)
     }
 }
 
+/* Operations with a snapshot by time leave none (compare_timed()). */
+static bool any_absent(const hf_pred *p)
+{
+    for (size_t i = 0; i < p->seen.n; i++)
+        if (p->seen.at[i].ver == HF_NONE)
+            return true;
+    return false;
+}
+
+static void compare_keys(hf_pred *p)
+{
+    size_t from = 0;
+
+    qsort(p->seen.at, p->seen.n, sizeof(hf_pred_seen), by_key);
+    for (size_t i = 0; i < p->seen.n; i++)
+        if (i + 1 == p->seen.n || p->seen.at[i + 1].key != p->seen.at[i].key) {
+            compare_key(p, p->seen.at + from, i + 1 - from);
+            from = i + 1;
+        }
+}
+
 /* Is the version the one that the snapshot of the operation holds? */
 static bool is_entry(const hf_pred *p, const hf_pred_op *o, hf_key_id key,
                      uint32_t ver)
@@ -285,13 +306,8 @@ void hf_pred_compare(hf_pred *p, hf_txn_id t)
     for (uint32_t i = first; i < end; i++)
         if (p->ops.at[i].timed)
             compare_timed(p, &p->ops.at[i]);
-    if (p->seen.n > 1)
-        qsort(p->seen.at, p->seen.n, sizeof(hf_pred_seen), by_key);
-    for (size_t i = 0, from = 0; i < p->seen.n; i++)
-        if (i + 1 == p->seen.n || p->seen.at[i + 1].key != p->seen.at[i].key) {
-            compare_key(p, p->seen.at + from, i + 1 - from);
-            from = i + 1;
-        }
+    if (any_absent(p))
+        compare_keys(p);
     p->seen.n = 0;
 }
 

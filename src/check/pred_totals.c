@@ -3,18 +3,20 @@
  * For a version set that is listed the entries are added up.  For snapshots
  * by time, the aggregates of one condition and column are gone through in the
  * order of their snapshots while the changes of the condition's matches
- * are, so that each change is looked at once: counts and sums are kept, the
- * least and the greatest value by heaps from which what has changed since is
- * removed when it comes to the top.  Conditions that share chains are in
- * pred_sums.c.
+ * are, so that each change is looked at once: counts and sums are kept, and
+ * which of the column's numbered values are there, in sets (base/bits.h) that
+ * know their least and their greatest member.  Conditions that share chains
+ * are in pred_sums.c.
  *
- * O((changes + operations) * log changes) for each condition and column.
+ * O(changes + operations) for each condition and column, in whose order the
+ * operations are sorted before; a column is sorted once.
  */
 #include "check/pred.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/ratio.h"
 
 /* ---- one total ----------------------------------------------------------- */
@@ -171,63 +173,22 @@ typedef struct question {
     uint32_t op;
 } question;
 
-typedef HF_VEC(uint32_t) heap; /* places in the table */
-
 typedef struct sweep {
     hf_pred *p;
     const hf_pred_condition *c;
     const hf_pred_table *t;
     const hf_pred_column *column;
     uint32_t *now; /* per key: the version that satisfies it now, or none */
-    heap least, most;
-    heap aside;
+    /* per numbered value of the column: how often it is there; of those that
+     * are there the numbers.  All gone between two groups. */
+    uint32_t *times;
+    hf_bits there;
+    uint32_t room; /* numbers */
+    HF_VEC(uint32_t) aside;
     hf_pred_keys keys;
     hf_pred_total total;
     uint32_t odd[3]; /* matches now without column, no integers, no order */
 } sweep;
-
-static bool is_above(const sweep *s, uint32_t a, uint32_t b, int sign)
-{
-    return sign * hf_pred_order(&s->column->value[a], &s->column->value[b]) < 0;
-}
-
-static void heap_push(const sweep *s, heap *h, uint32_t place, int sign)
-{
-    size_t i = h->n;
-
-    hf_vec_push(h, place);
-    while (i > 0 && is_above(s, h->at[i], h->at[(i - 1) / 2], sign)) {
-        uint32_t up = h->at[(i - 1) / 2];
-
-        h->at[(i - 1) / 2] = h->at[i];
-        h->at[i] = up;
-        i = (i - 1) / 2;
-    }
-}
-
-static uint32_t heap_pop(const sweep *s, heap *h, int sign)
-{
-    uint32_t top = h->at[0];
-    size_t i = 0;
-
-    h->at[0] = h->at[--h->n];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        uint32_t down;
-
-        if (child >= h->n)
-            return top;
-        if (child + 1 < h->n &&
-            is_above(s, h->at[child + 1], h->at[child], sign))
-            child++;
-        if (!is_above(s, h->at[child], h->at[i], sign))
-            return top;
-        down = h->at[i];
-        h->at[i] = h->at[child];
-        h->at[child] = down;
-        i = child;
-    }
-}
 
 /* The version at this place satisfies the condition from now on, or no
  * more. */
@@ -236,11 +197,16 @@ static void change(sweep *s, uint32_t place, int sign)
     const hf_sql_value *v = &s->column->value[place];
     bool missing = s->column->missing[place];
 
+    uint32_t number = s->column->number[place];
+
     hf_pred_count_value(&s->total, s->odd, v, missing, sign);
-    if (sign > 0 && !missing && v->type != HF_SQL_NULL) {
-        heap_push(s, &s->least, place, 1);
-        heap_push(s, &s->most, place, -1);
-    }
+    if (missing || v->type == HF_SQL_NULL)
+        return;
+    s->times[number] += (uint32_t)sign;
+    if (sign < 0 && s->times[number] == 0)
+        hf_bits_remove(&s->there, number);
+    else if (sign > 0 && s->times[number] == 1)
+        hf_bits_add(&s->there, number);
 }
 
 static void set_now(sweep *s, hf_key_id key, uint32_t ver, bool matches)
@@ -252,15 +218,15 @@ static void set_now(sweep *s, hf_key_id key, uint32_t ver, bool matches)
         change(s, s->p->ver_place[ver], 1);
 }
 
-/* The initial versions that satisfy it come, or (with `clear`) everything
- * goes. */
+/* The initial versions that satisfy it come, or (with `clear`) what of their
+ * keys is there goes. */
 static void take_initial(sweep *s, uint32_t ver, bool clear)
 {
     const hf_graph *g = s->p->g;
     hf_key_id key = s->p->ver_key[ver];
 
     if (clear)
-        s->now[key] = HF_NONE;
+        set_now(s, key, HF_NONE, false);
     else if (ver == g->ver_first[key])
         set_now(s, key, ver, true);
 }
@@ -282,27 +248,29 @@ static void each_initial(sweep *s, bool clear)
 
 static void begin(sweep *s)
 {
-    s->least.n = s->most.n = 0;
+    if (s->room < s->column->n_numbers) {
+        s->room = s->column->n_numbers;
+        hf_free(s->times);
+        s->times = HF_NEW_ZEROED(uint32_t, s->room);
+        hf_bits_release(&s->there);
+        hf_bits_init(&s->there, s->room);
+    }
     s->total = (hf_pred_total){0};
     memset(s->odd, 0, sizeof(s->odd));
     each_initial(s, false);
 }
 
-/* The best value of the heap that is still there. */
-static bool extreme(sweep *s, heap *h, int sign, hf_sql_value *ret)
+static void find_extremes(const sweep *s, hf_pred_total *t)
 {
-    bool found = false;
+    const hf_pred_column *c = s->column;
+    uint32_t least = hf_bits_up(&s->there, 0), most;
 
-    while (h->n > 0 && !found) {
-        uint32_t ver = s->t->ver[h->at[0]];
-
-        found = s->now[s->p->ver_key[ver]] == ver;
-        if (found)
-            *ret = s->column->value[h->at[0]];
-        else
-            (void)heap_pop(s, h, sign);
-    }
-    return found;
+    t->has_extremes = least != HF_NONE;
+    if (!t->has_extremes)
+        return;
+    most = hf_bits_down(&s->there, c->n_numbers);
+    t->min = c->value[c->sorted[c->number_first[least]]];
+    t->max = c->value[c->sorted[c->number_first[most]]];
 }
 
 void hf_pred_own_total(hf_pred *p, const hf_pred_op *o, hf_str column,
@@ -360,8 +328,7 @@ static void ask(sweep *s, const hf_pred_op *o)
     }
     t = s->total;
     hf_pred_note_odd(&t, s->odd);
-    t.has_extremes =
-        extreme(s, &s->least, 1, &t.min) && extreme(s, &s->most, -1, &t.max);
+    find_extremes(s, &t);
     hf_pred_join(&t, &own);
     hf_pred_judge_total(p, o, &o->q, &t);
     for (size_t i = 0; i < s->aside.n; i++)
@@ -378,6 +345,8 @@ static void sweep_group(sweep *s, const question *q, size_t n)
 
     s->c = &p->conditions.at[first->condition];
     s->t = &p->tables.at[s->c->table];
+    hf_pred_sort_column(p, s->c->table, column);
+    hf_pred_number_column(p, s->c->table, column);
     s->column = &s->t->columns.at[column];
     if (s->c->n_covers[1] > 0)
         chain = p->chain.at[p->covers.at[s->c->cover_first[1]]];
@@ -395,8 +364,8 @@ static void sweep_group(sweep *s, const question *q, size_t n)
         ask(s, &p->ops.at[q[i].op]);
     }
     while (done > 0)
-        s->now[p->ver_key[hf_pred_event_ver(p, chain.first + --done)]] =
-            HF_NONE;
+        set_now(s, p->ver_key[hf_pred_event_ver(p, chain.first + --done)],
+                HF_NONE, false);
     each_initial(s, true);
 }
 
@@ -445,8 +414,8 @@ void hf_pred_timed_totals(hf_pred *p)
             from = i + 1;
         }
     hf_vec_release(&all);
-    hf_vec_release(&s.least);
-    hf_vec_release(&s.most);
+    hf_free(s.times);
+    hf_bits_release(&s.there);
     hf_vec_release(&s.aside);
     hf_vec_release(&s.keys);
     hf_pred_shared_totals(p);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/vec.h"
 
 typedef struct ranges {
     uint32_t column;
@@ -375,30 +374,29 @@ static ranges *of_column(const finding *in, uint32_t column)
 
 static finding all_of(finder *f, const hf_sql_node *node, bool negate)
 {
-    HF_VEC(ranges) found = {0};
-    finding made = {.exact = true}, part;
+    finding *parts = hf_arena_get(f->arena, (node->n + 1) * sizeof(*parts));
+    finding made = {.exact = true};
+    size_t most = 0;
 
     for (uint32_t i = 0; i < node->n; i++) {
-        part = derive(f, node->args[i], negate);
-        made.exact &= part.exact;
-        for (uint32_t k = 0; k < part.n; k++) {
-            finding so_far = {.n = (uint32_t)found.n, .at = found.at};
-            ranges *same = of_column(&so_far, part.at[k].column);
+        parts[i] = derive(f, node->args[i], negate);
+        made.exact &= parts[i].exact;
+        most += parts[i].n;
+    }
+    made.at = hf_arena_get(f->arena, (most + 1) * sizeof(*made.at));
+    for (uint32_t i = 0; i < node->n; i++)
+        for (uint32_t k = 0; k < parts[i].n; k++) {
+            const ranges *more = &parts[i].at[k];
+            ranges *same = of_column(&made, more->column);
 
             if (!same)
-                hf_vec_push(&found, part.at[k]);
-            else if (same->class_of == part.at[k].class_of)
-                intersect(f, same, &part.at[k]);
+                made.at[made.n++] = *more;
+            else if (same->class_of == more->class_of)
+                intersect(f, same, more);
             else
                 made.exact = false;
         }
-    }
-    made.n = (uint32_t)found.n;
     made.exact &= made.n == 1;
-    made.at = hf_arena_get(f->arena, (found.n + 1) * sizeof(*made.at));
-    if (found.n > 0)
-        memcpy(made.at, found.at, found.n * sizeof(*made.at));
-    hf_vec_release(&found);
     return made;
 }
 
@@ -527,7 +525,8 @@ void hf_sql_find_bounds(hf_sql_expr *e, hf_arena *arena)
             .class_of = found.at[i].class_of,
             .exact = found.exact,
         };
-    qsort(e->bounds, e->n_bounds, sizeof(*e->bounds), by_looseness);
+    if (e->n_bounds > 1)
+        qsort(e->bounds, e->n_bounds, sizeof(*e->bounds), by_looseness);
 }
 
 uint32_t hf_sql_bounds(const hf_sql_expr *e, const hf_sql_bound **ret)

@@ -28,10 +28,13 @@ typedef struct entry {
     hf_error *err; /* if neither */
 } entry;
 
+typedef HF_VEC(hf_str) column_list;
+
 struct hf_sql_cache {
     hf_sql_dialect dialect;
     hf_arena arena;
-    hf_map by_hash; /* to the first entry */
+    column_list names; /* scratch: of the condition that is being made */
+    hf_map by_hash;    /* to the first entry */
     HF_VEC(entry) entries;
 };
 
@@ -51,6 +54,7 @@ void hf_sql_cache_free(hf_sql_cache *c)
         return;
     hf_map_release(&c->by_hash);
     hf_vec_release(&c->entries);
+    hf_vec_release(&c->names);
     hf_arena_release(&c->arena);
     hf_free(c);
 }
@@ -62,24 +66,18 @@ hf_sql_dialect hf_sql_cache_dialect(const hf_sql_cache *c)
 
 /* ---- a condition -------------------------------------------------------- */
 
-typedef struct column_list {
-    HF_VEC(hf_str) names;
-    hf_arena *arena;
-    bool sqlite;
-} column_list;
-
 /* Columns are numbered as they are met; their types are not known. */
 static bool number_column(hf_sql_binder *b, hf_str table, hf_str name,
                           hf_sql_column_info *ret)
 {
-    column_list *l = b->user;
+    column_list *names = b->user;
     size_t i = 0;
 
     (void)table; /* there is one row only */
-    while (i < l->names.n && !hf_str_eq(l->names.at[i], name))
+    while (i < names->n && !hf_str_eq(names->at[i], name))
         i++;
-    if (i == l->names.n)
-        hf_vec_push(&l->names, name);
+    if (i == names->n)
+        hf_vec_push(names, name);
     *ret = (hf_sql_column_info){
         .slot = (uint32_t)i,
         .type = HF_SQL_TYPE_ANY,
@@ -93,13 +91,12 @@ static const hf_sql_expr *make_expr(hf_sql_cache *c, const hf_sql_node *where,
                                     const hf_sql_shape *shape, hf_error *err)
 {
     hf_sql_value numbers[HF_SHAPE_NUMBERS];
-    column_list list = {.arena = &c->arena};
     hf_sql_binder b = {.dialect = c->dialect,
                        .arena = &c->arena,
                        .column = number_column,
                        .params = numbers,
                        .n_params = shape ? shape->n : 0,
-                       .user = &list};
+                       .user = &c->names};
     hf_sql_expr *e = hf_arena_get(&c->arena, sizeof(*e));
 
     for (uint32_t i = 0; shape && i < shape->n; i++) {
@@ -107,18 +104,17 @@ static const hf_sql_expr *make_expr(hf_sql_cache *c, const hf_sql_node *where,
         numbers[i].note = HF_SQL_NOTE_INT4;
     }
 
+    c->names.n = 0;
     b.err = err;
     e->root = hf_sql_bind_truth(&b, where);
     if (e->root) {
         e->dialect = c->dialect;
-        e->n_columns = (uint32_t)list.names.n;
-        e->columns =
-            hf_arena_get(&c->arena, (list.names.n + 1) * sizeof(hf_str));
-        if (list.names.n > 0)
-            memcpy(e->columns, list.names.at, list.names.n * sizeof(hf_str));
+        e->n_columns = (uint32_t)c->names.n;
+        e->columns = hf_arena_get(&c->arena, (c->names.n + 1) * sizeof(hf_str));
+        if (c->names.n > 0)
+            memcpy(e->columns, c->names.at, c->names.n * sizeof(hf_str));
         hf_sql_find_bounds(e, &c->arena);
     }
-    hf_vec_release(&list.names);
     return e->root ? e : NULL;
 }
 
