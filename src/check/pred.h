@@ -473,6 +473,9 @@ void hf_pred_sight_sources(hf_pred_sight *s, hf_txn_id t, uint32_t limit,
 /* All operations are by time, and all versions have times that ascend. */
 bool hf_pred_is_timed(const hf_pred *p);
 
+/* Snapshots by ids go by the certificate's order: do they find every version of
+ * the key that there is, and no other? */
+bool hf_pred_is_listed(const hf_graph *g, hf_key_id key);
 /* Every key in one order, and that of commits. */
 bool hf_pred_is_regular(const hf_pred *p);
 /* pred_times.c: an order of all that happened in which everybody saw what was

@@ -68,13 +68,21 @@ static void name_tables(hf_pred *p)
         p->table_of_key[k] = hf_map_get(&p->by_name, table_of(h, k));
 }
 
-/* Snapshots by ids go by the certificate's order: are all versions in it? */
-static bool is_listed(const hf_graph *g, hf_key_id key)
+bool hf_pred_is_listed(const hf_graph *g, hf_key_id key)
 {
-    const uint64_t *first = g->h->cert.order_first;
+    const hf_certificate *c = &g->h->cert;
+    uint64_t from = c->order_first ? c->order_first[key] : 0;
+    uint64_t to = c->order_first ? c->order_first[key + 1] : 0;
+    uint32_t first = g->ver_first[key] + 1, n = g->ver_end[key] - first;
 
-    return (first ? first[key + 1] - first[key] : 0) ==
-           g->ver_end[key] - g->ver_first[key] - 1;
+    if (from == to && n == 1)
+        return g->h->txn_outcome[g->ver_txn[first]] == HF_COMMITTED;
+    if (to - from != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (c->order_txn[from + i] != g->ver_txn[first + i])
+            return false;
+    return true;
 }
 
 /* Do commit times say the same as the order of the key's versions? */
@@ -85,7 +93,7 @@ static bool is_regular(const hf_pred *p, hf_key_id key)
     uint64_t last = 0;
 
     if (!commit || g->open_key[key] || (g->key_use[key] & HF_USE_LIST) ||
-        (p->own_commit && !is_listed(g, key)))
+        (p->own_commit && !hf_pred_is_listed(g, key)))
         return false;
     for (uint32_t v = g->ver_first[key] + 1; v < g->ver_end[key]; v++) {
         uint64_t time = commit[g->ver_txn[v]];

@@ -41,7 +41,10 @@ static uint64_t end_of(const hf_pred *p, hf_key_id key, uint32_t ver,
     return HF_TIME_NONE;
 }
 
-/* Every key in one order, and that of commits; no two commits at one time. */
+/* Every key in one order, and that of commits; no two commits at one time.
+ * A snapshot by ids holds who is not listed only if that is certain, and a
+ * clock of our own all of them: so in the tables that are asked, everybody
+ * is. */
 bool hf_pred_is_regular(const hf_pred *p)
 {
     const hf_graph *g = p->g;
@@ -50,12 +53,16 @@ bool hf_pred_is_regular(const hf_pred *p)
 
     if (!commit || !g->total)
         return false;
-    for (hf_key_id k = 0; k < h->n_keys; k++)
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        if (p->own_commit && p->table_of_key[k] != UINT32_MAX &&
+            !hf_pred_is_listed(g, k))
+            return false;
         for (uint32_t v = g->ver_first[k] + 1; v < g->ver_end[k]; v++)
             if (commit[g->ver_txn[v]] == HF_TIME_NONE ||
                 (v > g->ver_first[k] + 1 &&
                  commit_of(p, v) <= commit_of(p, v - 1)))
                 return false;
+    }
     return true;
 }
 

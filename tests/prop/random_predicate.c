@@ -168,15 +168,20 @@ static recorder random_recorder(hf_rng *r)
     return c;
 }
 
-/* The labels in `held` are seen, all others are not.  Own and aborted ones may
- * be listed or not: nothing follows from them. */
+/* The labels of those that were seen are held, all others are not; some of
+ * unknown outcome are, seen or not.  Own and aborted ones may be listed or not:
+ * nothing follows from them. */
 static void record_ids(const store *s, int txn, tiny_op *op)
 {
     const tiny_history *t = s->t;
+    unsigned all = op->seen;
     int least = 1000, most = 0, n;
 
+    for (int i = 0; i < t->n_txns; i++)
+        if (t->txns[i].outcome == HF_UNKNOWN_OUTCOME && hf_rng_chance(s->r, 30))
+            all |= 1u << i;
     for (int i = 0; i < t->n_txns; i++) {
-        bool held = op->seen >> i & 1u;
+        bool held = all >> i & 1u;
 
         if (held && t->txns[i].id > most)
             most = t->txns[i].id;
@@ -188,7 +193,7 @@ static void record_ids(const store *s, int txn, tiny_op *op)
     n = snprintf(op->ids, sizeof(op->ids), "%d:%d:", least, most + 1);
     for (int i = 0; i < t->n_txns; i++) {
         int id = t->txns[i].id;
-        bool held = op->seen >> i & 1u;
+        bool held = all >> i & 1u;
         bool idle = t->txns[i].outcome == HF_ABORTED || i == txn;
 
         if (held || id < least || id > most || n + 4 > (int)sizeof(op->ids) ||
