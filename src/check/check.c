@@ -9,6 +9,7 @@
 #include "check/poly_core.h"
 #include "check/replay_engine.h"
 #include "check/weak_engine.h"
+#include "history/bare_lists.h"
 
 static bool has_items_only(const hf_history *h)
 {
@@ -153,9 +154,9 @@ static hf_result *try_orders(const hf_history *h, hf_level level,
     return NULL;
 }
 
-hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
-                        hf_level level, const hf_check_options *options,
-                        hf_budget *budget, hf_result **ret, hf_error *err)
+static hf_status ask_in_turn(const hf_engine *engine, const hf_history *h,
+                             hf_level level, const hf_check_options *options,
+                             hf_budget *budget, hf_result **ret, hf_error *err)
 {
     hf_result *kept = NULL;
 
@@ -192,4 +193,19 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
         hf_poly_shrink(h, options, budget, kept);
     *ret = kept;
     return HF_OK;
+}
+
+/* Elements that a list had to begin with are no question for an engine.  Only
+ * the reference looks at the history as it is. */
+hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
+                        hf_level level, const hf_check_options *options,
+                        hf_budget *budget, hf_result **ret, hf_error *err)
+{
+    bool as_it_is = engine && engine->check == hf_brute_check;
+    hf_history *bare = as_it_is ? NULL : hf_bare_lists(h);
+    hf_status st =
+        ask_in_turn(engine, bare ? bare : h, level, options, budget, ret, err);
+
+    hf_bare_lists_free(bare);
+    return st;
 }
