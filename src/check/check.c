@@ -9,6 +9,7 @@
 #include "check/poly_core.h"
 #include "check/replay_engine.h"
 #include "check/weak_engine.h"
+#include "history/bare_lists.h"
 
 static bool has_items_only(const hf_history *h)
 {
@@ -122,6 +123,70 @@ static hf_result *better(hf_result *old, hf_result *r,
     return r;
 }
 
+/* ---- why that engine ----------------------------------------------------- */
+
+static bool has_appends(const hf_history *h)
+{
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (hf_op_kind_of(h, op) == HF_OP_APPEND)
+            return true;
+    return false;
+}
+
+/* What a history has that makes it one for graphs. */
+static const char *what_is_known(const hf_history *h, hf_level level)
+{
+    const hf_certificate *c = &h->cert;
+
+    if (hf_has_predicates(h))
+        return c->order_first ? "there are conditions, and version orders are "
+                                "recorded"
+                              : "there are conditions";
+    if (hf_level_get(level)->shape == HF_SHAPE_SNAPSHOT && c->start_ts &&
+        c->commit_ts)
+        return "timestamps are recorded";
+    if (c->order_first && c->order_first[h->n_keys] > 0)
+        return "version orders are recorded";
+    return has_appends(h) ? "lists show the order of versions"
+                          : "there are single values only";
+}
+
+/* One sentence, without its subject: "graph: ...". */
+static void tell_choice(const hf_history *h, const hf_check_options *options,
+                        hf_result *r)
+{
+    const char *name = r->engine;
+    bool valid = r->verdict == HF_VALID;
+    char text[400];
+
+    if (r->verdict == HF_UNKNOWN)
+        return;
+    if (strcmp(name, "graph") == 0 || strcmp(name, "certificate") == 0)
+        (void)snprintf(text, sizeof(text), "%s, and %s",
+                       what_is_known(h, r->level),
+                       valid ? "an order that fits needed no search"
+                             : "what is certain contradicts the level");
+    else if (strcmp(name, "weak") == 0)
+        (void)snprintf(text, sizeof(text),
+                       "the order of versions is open, and %s is decided "
+                       "without one",
+                       hf_level_get(r->level)->name);
+    else if (strcmp(name, "brute") == 0)
+        (void)snprintf(text, sizeof(text),
+                       "so few transactions can be enumerated");
+    else if (strcmp(name, "replay") == 0)
+        (void)snprintf(text, sizeof(text),
+                       "an order that is at hand explains every result");
+    else
+        (void)snprintf(text, sizeof(text), "%s",
+                       options && options->mixed
+                           ? "transactions have levels of their own"
+                           : "what is open takes a search");
+    r->chosen = hf_arena_text(&r->arena, text, strlen(text));
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
 /* Conditions without version sets say nothing about dependencies, but an order
  * in which the transactions return what they returned is a proof all the same.
  * The recorded ones, that of the ends and that of the file are tried. */
@@ -153,9 +218,9 @@ static hf_result *try_orders(const hf_history *h, hf_level level,
     return NULL;
 }
 
-hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
-                        hf_level level, const hf_check_options *options,
-                        hf_budget *budget, hf_result **ret, hf_error *err)
+static hf_status ask_in_turn(const hf_engine *engine, const hf_history *h,
+                             hf_level level, const hf_check_options *options,
+                             hf_budget *budget, hf_result **ret, hf_error *err)
 {
     hf_result *kept = NULL;
 
@@ -188,8 +253,25 @@ hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
         if (r)
             kept = better(kept, r, options, false);
     }
-    if (kept)
+    if (kept) {
         hf_poly_shrink(h, options, budget, kept);
+        tell_choice(h, options, kept);
+    }
     *ret = kept;
     return HF_OK;
+}
+
+/* Elements that a list had to begin with are no question for an engine.  Only
+ * the reference looks at the history as it is. */
+hf_status hf_engine_ask(const hf_engine *engine, const hf_history *h,
+                        hf_level level, const hf_check_options *options,
+                        hf_budget *budget, hf_result **ret, hf_error *err)
+{
+    bool as_it_is = engine && engine->check == hf_brute_check;
+    hf_history *bare = as_it_is ? NULL : hf_bare_lists(h);
+    hf_status st =
+        ask_in_turn(engine, bare ? bare : h, level, options, budget, ret, err);
+
+    hf_bare_lists_free(bare);
+    return st;
 }

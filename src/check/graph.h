@@ -425,6 +425,18 @@ void hf_graph_complete(hf_graph *g, const hf_txn_id *order, uint32_t n);
 /* What would decide it; in the arena. */
 char *hf_graph_missing(const hf_graph *g, hf_arena *arena);
 
+/* Who reads a version: reader_txn[first .. end - 1].  Nobody, where reads do
+ * not matter. */
+static inline uint32_t hf_graph_first_reader(const hf_graph *g, uint32_t ver)
+{
+    return g->reader_first ? g->reader_first[ver] : 0;
+}
+
+static inline uint32_t hf_graph_end_reader(const hf_graph *g, uint32_t ver)
+{
+    return g->reader_first ? g->reader_first[ver + 1] : 0;
+}
+
 /* graph_stamps.c: true if it decided (result filled). */
 bool hf_graph_stamps(hf_graph *g, hf_result *r);
 

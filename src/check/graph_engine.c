@@ -91,7 +91,10 @@ static void judge_mixed(hf_judge *e)
     hf_graph *g = &e->g;
 
     g->predicates = g->predicates && hf_has_predicates(g->h);
-    if (!hf_graph_build_facts(g) || !hf_graph_build_edges(g) ||
+    if (!hf_graph_build_facts(g))
+        return;
+    (void)hf_graph_stamps(g, e->r); /* only notes what contradicts them */
+    if (g->stopped || !hf_graph_build_edges(g) ||
         (g->predicates && !hf_pred_build(g)))
         return;
     hf_report_places(&e->report);

@@ -175,8 +175,8 @@ static void gate_edges(const hf_poly *p, uint32_t gate, hf_walk_edge edge,
     hf_key_id key = g->h->op_key[g->ver_op[last]];
     uint32_t i = p->key_index[key];
 
-    for (uint32_t r = g->reader_first[last];
-         (p->walk.mask & HF_WALK_RW) && r < g->reader_first[last + 1]; r++)
+    for (uint32_t r = hf_graph_first_reader(g, last);
+         (p->walk.mask & HF_WALK_RW) && r < hf_graph_end_reader(g, last); r++)
         edge(user, hf_poly_start(p, g->reader_txn[r]), node);
     for (uint32_t a = p->atom_first[i]; a < p->atom_first[i + 1]; a++) {
         hf_txn_id t;
@@ -233,7 +233,8 @@ void hf_poly_edges_of(const hf_poly *p, uint32_t a, uint32_t b,
 
     hf_vec_push(ret, (hf_poly_ends){hf_poly_commit(p, g->ver_txn[last]),
                                     hf_poly_entry(p, t)});
-    for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1]; i++)
+    for (uint32_t i = hf_graph_first_reader(g, last);
+         i < hf_graph_end_reader(g, last); i++)
         if (g->reader_txn[i] != t && hf_poly_comes_before(p, g->reader_txn[i]))
             hf_vec_push(ret, (hf_poly_ends){hf_poly_start(p, g->reader_txn[i]),
                                             hf_poly_commit(p, t)});

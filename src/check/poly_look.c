@@ -100,8 +100,8 @@ static uint32_t displacement(const hf_poly *p, uint32_t a, uint32_t b)
     at = place[hf_poly_commit(p, t)];
     if (place[hf_poly_commit(p, w)] > place[hf_poly_entry(p, t)])
         worst = place[hf_poly_commit(p, w)] - place[hf_poly_entry(p, t)];
-    for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1];
-         i++) {
+    for (uint32_t i = hf_graph_first_reader(g, last);
+         i < hf_graph_end_reader(g, last); i++) {
         hf_txn_id r = g->reader_txn[i];
         uint32_t from = place[hf_poly_start(p, r)];
 
@@ -134,8 +134,8 @@ static bool add_edges(hf_poly *p, hf_lit lit, bool all)
         added = true;
     }
     to = hf_poly_commit(p, t);
-    for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1];
-         i++) {
+    for (uint32_t i = hf_graph_first_reader(g, last);
+         i < hf_graph_end_reader(g, last); i++) {
         from = hf_poly_start(p, g->reader_txn[i]);
         if (g->reader_txn[i] == t || (!all && place[from] < place[to]))
             continue;

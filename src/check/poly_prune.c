@@ -138,7 +138,8 @@ static bool is_impossible(const pruner *q, uint32_t a, uint32_t b)
 
     if (to == entry || reaches(q, entry, to))
         return true;
-    for (uint32_t i = g->reader_first[last]; i < g->reader_first[last + 1]; i++)
+    for (uint32_t i = hf_graph_first_reader(g, last);
+         i < hf_graph_end_reader(g, last); i++)
         if (g->reader_txn[i] != t &&
             hf_poly_comes_before(p, g->reader_txn[i]) &&
             reaches(q, from, hf_poly_start(p, g->reader_txn[i])))

@@ -19,6 +19,7 @@
 /* Findings of one anomaly that an engine keeps if it is not told. */
 #define ENGINE_KEEPS 100
 #define MOST_THREADS 1024
+#define ENGINE_AUTO 1 /* --engine auto was given */
 
 /* ---- the level ---------------------------------------------------------- */
 
@@ -257,14 +258,18 @@ static void last_words(const void *user, const char *reason, hf_out *out)
     hf_job_print_unknown(user, reason, out);
 }
 
-/* Who judged it, and why not the one that was asked first. */
+/* Who judged it, and why not the one that was asked first.  If it was that one
+ * only who names "auto" is told. */
 static void tell_engine(const hf_job *job, const hf_result *r)
 {
-    if (!job->set->quiet && !job->set->json && r->open &&
-        r->verdict != HF_UNKNOWN)
+    if (job->set->quiet || job->set->json || r->verdict == HF_UNKNOWN)
+        return;
+    if (r->open)
         hf_cli_note(job->cli, "engine %s judged it; engine %s left open: %.*s",
                     r->engine, r->open_to, (int)strcspn(r->open, ":;"),
                     r->open);
+    else if (job->set->engine == ENGINE_AUTO && r->chosen)
+        hf_cli_note(job->cli, "engine %s judged it: %s", r->engine, r->chosen);
 }
 
 static int check_level(hf_job *job)
@@ -494,7 +499,9 @@ static const hf_option options[] = {
                "check took. brute is the textbook definition of every "
                "level by enumeration, for up to 8 transactions. auto asks "
                "graph or certificate, as the history wants, then weak, "
-               "polygraph and brute, and says what the first left open.",
+               "polygraph and brute. It says who judged and why: in JSON "
+               "always, else in a note if the first left something open, or "
+               "if auto was named.",
      .example = "--engine brute"},
     {.name = "assume",
      .argument = "NAMES",

@@ -52,14 +52,24 @@ static hf_level next_level(const table *t)
     return best;
 }
 
-/* Snapshot isolation and its strong forms are held against recorded
- * timestamps, if there are any; no other level is.  Then neither says anything
- * about the other: a database that takes no snapshots may be serializable. */
-static bool speaks_of(const hf_history *h, hf_level l, hf_level m)
+static bool has_snapshots(hf_level l)
 {
-    return !h->cert.start_ts || !h->cert.commit_ts ||
-           (hf_level_get(l)->shape == HF_SHAPE_SNAPSHOT) ==
-               (hf_level_get(m)->shape == HF_SHAPE_SNAPSHOT);
+    return hf_level_get(l)->shape == HF_SHAPE_SNAPSHOT;
+}
+
+/* Snapshot isolation and its strong forms are held against recorded
+ * timestamps, if there are any; no other level is.  Then a stronger level that
+ * holds does not say that they do, nor they, if they fail, that it fails: a
+ * database that takes no snapshots may be serializable.  What is said the
+ * other way round stands. */
+static bool speaks_of(const hf_history *h, hf_level l, hf_level m,
+                      hf_verdict verdict)
+{
+    hf_level stronger = verdict == HF_VALID ? l : m;
+    hf_level weaker = verdict == HF_VALID ? m : l;
+
+    return !h->cert.start_ts || !h->cert.commit_ts || !has_snapshots(weaker) ||
+           has_snapshots(stronger);
 }
 
 /* What the answer about level l says about others. */
@@ -71,7 +81,7 @@ static void settle(table *t, const hf_history *h, hf_level l,
                                        : UNKNOWN;
     for (unsigned m = 0; m < HF_LEVEL_COUNT; m++) {
         if ((t->at[m] != OPEN && t->at[m] != UNKNOWN) ||
-            !speaks_of(h, l, (hf_level)m))
+            !speaks_of(h, l, (hf_level)m, verdict))
             continue;
         if (verdict == HF_VALID && hf_level_implies(l, (hf_level)m))
             t->at[m] = HOLDS;
@@ -141,6 +151,46 @@ static unsigned rests_of(const table *t)
     return rests;
 }
 
+/* The lattice seems broken: a level fails, and one that implies it holds.  The
+ * two are judged by different evidence, and that is said.  False: it is not. */
+static bool explain_break(const table *t, hf_out *out)
+{
+    for (unsigned weak = 0; weak < HF_LEVEL_COUNT; weak++) {
+        const hf_result *r = t->result[weak];
+
+        if (t->at[weak] != FAILS || !is_extreme(t, (hf_level)weak) || !r ||
+            !(r->witness.rests & HF_REST_TIMESTAMPS))
+            continue;
+        for (unsigned strong = 0; strong < HF_LEVEL_COUNT; strong++) {
+            if (t->at[strong] != HOLDS || !is_extreme(t, (hf_level)strong) ||
+                !hf_level_implies((hf_level)strong, (hf_level)weak))
+                continue;
+            hf_out_format(
+                out,
+                "%s fails although %s, which implies it, holds: only "
+                "snapshot levels are held against the recorded timestamps, so "
+                "some order explains the history, but not snapshots taken at "
+                "the recorded starts",
+                hf_level_get((hf_level)weak)->name,
+                hf_level_get((hf_level)strong)->name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_break(const table *t, hf_out *out)
+{
+    hf_out text;
+
+    hf_out_init_memory(&text);
+    if (explain_break(t, &text)) {
+        hf_out_char(&text, '\0');
+        hf_wrap_after(text.at, 0, out);
+    }
+    hf_out_release(&text);
+}
+
 static void print_text(const hf_job *job, const table *t)
 {
     hf_out *out = &job->cli->out;
@@ -156,6 +206,7 @@ static void print_text(const hf_job *job, const table *t)
         hf_rests_print(rests_of(t), out);
         hf_out_char(out, '\n');
     }
+    print_break(t, out);
 }
 
 static void json_list(const table *t, const char *key, state wanted, hf_json *j)
@@ -166,6 +217,19 @@ static void json_list(const table *t, const char *key, state wanted, hf_json *j)
         if (t->at[l] == wanted && is_extreme(t, (hf_level)l))
             hf_json_text(j, hf_level_get((hf_level)l)->name);
     hf_json_end(j);
+}
+
+static void json_break(const table *t, hf_json *j)
+{
+    hf_out text;
+
+    hf_out_init_memory(&text);
+    if (explain_break(t, &text)) {
+        hf_out_char(&text, '\0');
+        hf_json_key(j, "remark");
+        hf_json_text(j, text.at);
+    }
+    hf_out_release(&text);
 }
 
 static void print_json(const hf_job *job, const table *t)
@@ -181,6 +245,7 @@ static void print_json(const hf_job *job, const table *t)
     json_list(t, "strongest", HOLDS, &j);
     json_list(t, "weakest_broken", FAILS, &j);
     json_list(t, "unknown", UNKNOWN, &j);
+    json_break(t, &j);
     hf_json_key(&j, "file");
     hf_json_text(&j, job->path);
     hf_json_end(&j);

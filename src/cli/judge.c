@@ -36,6 +36,7 @@ static void withdraw(hf_result *r, const char *reason)
     r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
     r->n_findings = 0;
     r->n_groups = 0;
+    r->chosen = NULL;
 }
 
 /* One witness.  False if the limits did not allow it. */

@@ -197,6 +197,7 @@ struct hf_result {
     char *reason;        /* for unknown: why; in the arena; else NULL */
     const char *open_to; /* the engine asked before, and what it left open; */
     char *open;          /* NULL: this one was the first, or the only one */
+    char *chosen;        /* why it, if the choice was ours; in the arena */
     hf_witness witness;  /* of the verdict */
     uint32_t n_findings;
     hf_finding *findings; /* worst first; may be empty */

@@ -396,9 +396,13 @@ static void write_stats(const hf_history *h, const hf_result *r, hf_json *j)
     hf_json_end(j);
 }
 
-/* Why the engine asked before was not the last. */
-static void write_left_open(const hf_result *r, hf_json *j)
+/* Why this engine, and why the one asked before was not the last. */
+static void write_choice(const hf_result *r, hf_json *j)
 {
+    if (r->chosen) {
+        hf_json_key(j, "chosen");
+        hf_json_text(j, r->chosen);
+    }
     if (!r->open)
         return;
     hf_json_key(j, "left_open");
@@ -427,7 +431,7 @@ void hf_result_write_first(const hf_history *h, const hf_result *r,
     }
     hf_json_key(j, "engine");
     hf_json_text(j, r->engine);
-    write_left_open(r, j);
+    write_choice(r, j);
     write_rests(r->witness.rests, j);
     write_groups(r, j);
     hf_json_key(j, "anomalies");

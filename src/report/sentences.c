@@ -104,10 +104,29 @@ static void print_key(const tale *s)
 
 /* ---- one reader ---------------------------------------------------------- */
 
+/* The list that was there to begin with is not how it begins. */
+static bool begins_wrong(const tale *s)
+{
+    const hf_history *h = s->h;
+    hf_key_id k = h->op_key[s->ops[0]];
+    hf_value_id initial =
+        h->key_initial && k != HF_NONE ? h->key_initial[k] : HF_NONE;
+    hf_value_id v = h->op_value[s->ops[0]];
+
+    if (kind(s, 0) != HF_OP_READ_LIST || initial == HF_NONE ||
+        h->value_type[initial] != HF_LIST)
+        return false;
+    while (v != HF_NONE && v != initial)
+        v = h->value_type[v] == HF_LIST ? hf_list_parent(h, v) : HF_NONE;
+    return v == HF_NONE;
+}
+
 static void tell_garbage(const tale *s)
 {
     reads(s, 0);
-    say(s, kind(s, 0) == HF_OP_READ_LIST
+    say(s, begins_wrong(s)
+               ? ", which does not begin with what was there to begin with"
+           : kind(s, 0) == HF_OP_READ_LIST
                ? ", in which an element was never appended by anybody"
                : ", which nobody ever wrote");
 }

@@ -587,11 +587,12 @@ static const rule *find_rule(hf_anomaly anomaly)
 }
 
 /* By the level of the transaction that reads, which is that of the last
- * operation; of a lost update there are two. */
+ * operation, but the first of a read outside its snapshot; of a lost update
+ * there are two. */
 static bool is_forbidden(hf_verifier *v, const rule *r)
 {
-    const hf_level_info *info =
-        hf_level_of(v, hf_op_txn(v->h, v->w->ops[v->w->n_ops - 1]));
+    uint32_t at = r->anomaly == HF_OUTSIDE_SNAPSHOT ? 0 : v->w->n_ops - 1;
+    const hf_level_info *info = hf_level_of(v, hf_op_txn(v->h, v->w->ops[at]));
 
     if (r->anomaly == HF_LOST_UPDATE && r->forbidden(info))
         info = hf_level_of(v, hf_op_txn(v->h, v->w->ops[0]));

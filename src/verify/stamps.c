@@ -93,6 +93,8 @@ bool hf_check_concurrent_write(const hf_certain *c, const hf_cited *s,
         if (commit_of(h, s[i].t) == HF_TIME_NONE)
             return hf_refuse_steps(c, "a commit was not recorded");
     if (commit_of(h, second->t) < commit_of(h, first->t)) {
+        if (c->v->w->mixed) /* it was the second whose level was asked */
+            return hf_refuse_steps(c, "the first one named commits last");
         first = &s[1];
         second = &s[0];
     }

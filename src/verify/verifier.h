@@ -25,6 +25,7 @@ typedef struct hf_store {
 
 typedef struct hf_verifier {
     const hf_history *h;
+    hf_history *bare; /* what h is, if lists had elements to begin with */
 
     /* the claim in hand */
     const hf_witness *w;

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "history/bare_lists.h"
 #include "verify/entries.h"
 
 bool hf_refuse(hf_verifier *v, const char *format, ...)
@@ -200,7 +201,8 @@ hf_verify_session *hf_verify_open(const hf_history *h)
 {
     hf_verifier *v = HF_NEW(hf_verifier);
 
-    v->h = h;
+    v->bare = hf_bare_lists(h);
+    v->h = v->bare ? v->bare : h;
     hf_arena_init(&v->claim.arena);
     hf_arena_init(&v->kept.arena);
     return v;
@@ -216,6 +218,7 @@ void hf_verify_close(hf_verify_session *session)
     release_pages(&session->kept);
     hf_arena_release(&session->claim.arena);
     hf_arena_release(&session->kept.arena);
+    hf_bare_lists_free(session->bare);
     hf_free(session);
 }
 

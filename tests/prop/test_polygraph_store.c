@@ -2,17 +2,21 @@
  *
  *     test_polygraph_store [RUNS [SEED [show]]]
  *
- * Histories of the store, clean and with every injected bug that items can
- * show: registers and lists, values that repeat, unknown outcomes, with and
- * without times, some with a few reads changed.  Seven in eight have 9 to 40
- * transactions on few keys, one in eight has 200 to 2,000.  Each is judged at
- * its levels four times, each time with less to know:
+ * Histories of the store, clean and with every injected bug: registers and
+ * lists, values that repeat, unknown outcomes, with and without times, some
+ * with a few reads changed.  Seven in eight have 9 to 40 transactions on few
+ * keys, one in eight has 200 to 2,000.  Each is judged at its levels four
+ * times, each time with less to know:
  *
  *   graph      with the whole version order (no timestamps: these are further
  *              claims, which a serializable store need not keep)
  *   polygraph  with a part of the version order
  *   polygraph  with none
  *   weak       with none, at the levels it knows
+ *
+ * One history in ten has conditions, with a version of every key listed, and
+ * the bugs that only conditions show; there engine certificate takes the place
+ * of graph, engine weak knows nothing, and polygraph may leave something open.
  *
  * What is valid with more knowledge is valid with less, at the same level and
  * at every weaker one; the last two know the same, so that neither may
@@ -42,18 +46,22 @@
 #define DEFAULT_RUNS 400
 #define LONG_RUNS 400 /* everything must have been seen */
 #define MAX_SHOWN 10
-#define LARGE_EVERY 8     /* runs */
-#define SECONDS_EACH 5    /* of one check */
-#define LIMITS 20         /* one check in so many may reach that */
-#define FINDINGS_PROVED 3 /* of one result, besides its witness */
+#define LARGE_EVERY 8       /* runs */
+#define SECONDS_EACH 5      /* of one check */
+#define LIMITS 20           /* one check in so many may reach that */
+#define FINDINGS_PROVED 3   /* of one result, besides its witness */
+#define CONDITIONS_EVERY 10 /* runs */
+#define OPEN 20 /* with conditions: one check in so many may be unknown */
 
 enum { GRAPH, PART, BARE, WEAK, ANSWERS };
 static const char *const answer_names[ANSWERS] = {
-    "graph with the version order", "polygraph with a part of it",
+    "graph (certificate) with the version order", "polygraph with a part of it",
     "polygraph without", "weak without"};
 
 typedef struct run {
     const hf_engine *engines[ANSWERS];
+    const hf_engine *certificate;
+    bool conditions; /* this history has some */
     bool show;
     uint64_t seed; /* of this history */
     hf_verdict verdicts[ANSWERS][HF_LEVEL_COUNT];
@@ -65,6 +73,7 @@ typedef struct run {
     long kinds[HF_WITNESS_KIND_COUNT];
     long large, checks[2], limits[2]; /* the others, large ones */
     long duplicates, unknowns, disturbed;
+    long with_conditions, condition_checks, condition_open;
     long passed, failed;
     int shown;
     double slowest;
@@ -114,14 +123,39 @@ static void random_size(hf_generate_options *o, bool large, hf_rng *rng)
     o->max_ops = o->min_ops + hf_rng_below(rng, large ? 6 : 4);
 }
 
-/* A bug that items show in the workload; otherwise a clean store. */
+/* A bug that shows in the workload; otherwise a clean store. */
 static hf_store_bug random_bug(hf_workload workload, uint64_t seed)
 {
-    hf_store_bug bug = (hf_store_bug)(seed / 4 % HF_BUG_COUNT);
-    unsigned in =
-        workload == HF_WORKLOAD_APPEND ? HF_BUG_IN_APPEND : HF_BUG_IN_REGISTER;
+    bool conditions = workload == HF_WORKLOAD_EMME_PREDICATE;
+    hf_store_bug bug =
+        (hf_store_bug)(seed / (conditions ? CONDITIONS_EVERY : 4) %
+                       HF_BUG_COUNT);
+    unsigned in = conditions                       ? HF_BUG_IN_EMME_PREDICATE
+                  : workload == HF_WORKLOAD_APPEND ? HF_BUG_IN_APPEND
+                                                   : HF_BUG_IN_REGISTER;
 
     return hf_store_bug_get(bug)->workloads & in ? bug : HF_BUG_NONE;
+}
+
+/* Few rows, so that conditions meet. */
+static void condition_options(hf_generate_options *o, uint64_t seed,
+                              hf_rng *rng)
+{
+    hf_store_bug bug = random_bug(HF_WORKLOAD_EMME_PREDICATE, seed);
+
+    hf_generate_defaults(o, HF_WORKLOAD_EMME_PREDICATE, bug);
+    o->seed = seed;
+    random_size(o, false, rng);
+    o->certificate = true;
+    o->version_sets = HF_VERSION_SETS_EXPLICIT;
+    o->predicate_percent = 10 + hf_rng_below(rng, 50);
+    o->range_percent = 20 + hf_rng_below(rng, 60);
+    o->loaded_percent = hf_rng_below(rng, 100);
+    o->unknown_percent = hf_rng_chance(rng, 20) ? 10 : 0;
+    if (bug != HF_BUG_NONE)
+        o->bug_percent = o->bug_percent < 50 ? 50 : o->bug_percent;
+    else
+        o->level = (hf_level)hf_rng_below(rng, HF_LEVEL_COUNT);
 }
 
 static void random_options(hf_generate_options *o, uint64_t seed, hf_rng *rng)
@@ -129,6 +163,10 @@ static void random_options(hf_generate_options *o, uint64_t seed, hf_rng *rng)
     hf_workload workload = seed % 2 ? HF_WORKLOAD_APPEND : HF_WORKLOAD_REGISTER;
     hf_store_bug bug = seed / 2 % 2 ? random_bug(workload, seed) : HF_BUG_NONE;
 
+    if (seed % CONDITIONS_EVERY == CONDITIONS_EVERY - 1) {
+        condition_options(o, seed, rng);
+        return;
+    }
     hf_generate_defaults(o, workload, bug);
     o->seed = seed;
     random_size(o, seed % LARGE_EVERY == LARGE_EVERY / 2 + seed / 8 % 2, rng);
@@ -234,6 +272,8 @@ static void prove(run *r, int who, hf_verify_session *session,
 static void judge(run *r, int who, hf_verify_session *session,
                   const hf_history *h, hf_level level)
 {
+    const hf_engine *engine =
+        who == GRAPH && r->conditions ? r->certificate : r->engines[who];
     bool large = h->n_txns >= 100;
     hf_budget budget = {.seconds = SECONDS_EACH};
     uint64_t begin = hf_clock_ns();
@@ -242,8 +282,7 @@ static void judge(run *r, int who, hf_verify_session *session,
     double seconds;
 
     hf_budget_start(&budget);
-    if (r->engines[who]->check(h, level, NULL, &budget, &result, &err) !=
-        HF_OK) {
+    if (engine->check(h, level, NULL, &budget, &result, &err) != HF_OK) {
         complain(r, who, level, "the engine failed", err.text);
         return;
     }
@@ -259,8 +298,11 @@ static void judge(run *r, int who, hf_verify_session *session,
         r->kinds[result->witness.kind]++;
     }
     r->checks[large] += who == PART || who == BARE;
+    r->condition_checks += r->conditions && (who == PART || who == BARE);
     if (result->verdict == HF_UNKNOWN && (who == PART || who == BARE)) {
-        if (budget.spent)
+        if (r->conditions)
+            r->condition_open++;
+        else if (budget.spent)
             r->limits[large]++;
         else
             complain(r, who, level, "unknown", result->reason);
@@ -311,7 +353,8 @@ static void judge_all(run *r, int who, hf_history *h,
     h->cert = *cert;
     session = hf_verify_open(h);
     for (int l = 0; l < HF_LEVEL_COUNT; l++)
-        if (r->asked[l] && knows(who, (hf_level)l))
+        if (r->asked[l] && knows(who, (hf_level)l) &&
+            !(who == WEAK && r->conditions))
             judge(r, who, session, h, (hf_level)l);
     hf_verify_close(session);
     h->cert = kept;
@@ -359,6 +402,8 @@ static void try_history(run *r, uint64_t seed)
     hf_rng_seed(&rng, seed);
     random_options(&o, seed, &rng);
     h = store_history(&o);
+    r->conditions = o.workload == HF_WORKLOAD_EMME_PREDICATE;
+    r->with_conditions += r->conditions;
     if (o.workload == HF_WORKLOAD_REGISTER && hf_rng_chance(&rng, 25)) {
         disturb(h, &rng, 1 + hf_rng_below(&rng, 10));
         disturbed = true;
@@ -413,12 +458,13 @@ static void print_levels(run *r, bool all)
 
 static void print_bugs(run *r, bool all)
 {
-    const unsigned items = HF_BUG_IN_REGISTER | HF_BUG_IN_APPEND;
+    const unsigned made =
+        HF_BUG_IN_REGISTER | HF_BUG_IN_APPEND | HF_BUG_IN_EMME_PREDICATE;
 
     for (int b = 0; b < HF_BUG_COUNT; b++) {
         const hf_store_bug_info *info = hf_store_bug_get((hf_store_bug)b);
 
-        if (b == HF_BUG_NONE || !(info->workloads & items))
+        if (b == HF_BUG_NONE || !(info->workloads & made))
             continue;
         printf("%-28s %5ld runs, %5ld found without a certificate\n",
                info->name, r->bugs[b], r->found[b]);
@@ -454,6 +500,10 @@ static void summarize(run *r, bool all)
         demand(r, !all || r->limits[large] * LIMITS <= r->checks[large],
                "too many limits", large ? "large" : "small");
     }
+    printf("%ld with conditions, %ld of %ld checks of them left open\n",
+           r->with_conditions, r->condition_open, r->condition_checks);
+    demand(r, !all || r->condition_open * OPEN <= r->condition_checks,
+           "too many unknown", "with conditions");
     printf("slowest check: %.2f s, seed %" PRIu64 "\n", r->slowest,
            r->slowest_seed);
     printf("%ld passed, %ld failed\n", r->passed, r->failed);
@@ -467,10 +517,11 @@ int main(int argc, char **argv)
                          hf_engine_find(HF_STR("polygraph")),
                          hf_engine_find(HF_STR("polygraph")),
                          hf_engine_find(HF_STR("weak"))},
+             .certificate = hf_engine_find(HF_STR("certificate")),
              .show = argc > 3};
 
     for (int i = 0; i < ANSWERS; i++)
-        if (!r.engines[i]) {
+        if (!r.engines[i] || !r.certificate) {
             printf("no engine for %s\n", answer_names[i]);
             return 1;
         }

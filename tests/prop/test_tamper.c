@@ -7,6 +7,9 @@
  * with the verdict at the level claimed, an order does prove it, and the
  * edges of a cycle are at least about the operations they name.  The other
  * way round, the history is changed under an unchanged witness.
+ *
+ * In half of the histories lists have elements to begin with, of which the
+ * oracle is told nothing: it is asked about the same history without them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,6 +73,9 @@ typedef struct run {
     hf_out json, changed;
     int refused[CHANGE_COUNT], held[CHANGE_COUNT], lied[CHANGE_COUNT];
     int n_claims, n_failed;
+    int n_begun; /* claims about lists with elements to begin with */
+    bool begun;  /* the history in hand has some */
+    int elements[TINY_KEYS][TINY_BEGUN];
 } run;
 
 static uint32_t below(run *r, uint32_t n)
@@ -371,21 +377,52 @@ static void show(run *r, const tiny_history *t, const hf_history *h,
 }
 
 /* r->changed is the claim now, about history t. */
+/* Elements that are appended as well, or others. */
+static void choose_elements(run *r, const tiny_history *t)
+{
+    r->begun = false;
+    for (int k = 0; k < t->n_keys; k++)
+        for (int i = 0; i < TINY_BEGUN; i++)
+            r->elements[k][i] = 1 + (int)below(r, 9);
+    if (hf_rng_chance(&r->rng, 50))
+        for (int k = 0; k < t->n_keys; k++)
+            r->begun |= t->is_list[k];
+}
+
+/* The history that claims are about. */
+static hf_history *build(const run *r, const tiny_history *t, hf_error *err)
+{
+    tiny_history s = *t;
+
+    for (int k = 0; r->begun && k < s.n_keys; k++)
+        if (s.is_list[k]) {
+            s.n_begun[k] = 1 + r->elements[k][0] % TINY_BEGUN;
+            memcpy(s.begun[k], r->elements[k], sizeof(s.begun[k]));
+        }
+    return tiny_build(&s, err);
+}
+
 static void judge(run *r, const tiny_history *t, change c)
 {
     hf_error err;
     hf_arena arena;
     hf_claim claim;
     hf_verification v;
-    hf_history *h = tiny_build(t, &err);
+    hf_history *h = tiny_build(t, &err), *full;
 
     if (!h)
         return;
+    full = build(r, t, &err);
+    if (!full) {
+        tiny_free(h);
+        return;
+    }
     hf_arena_init(&arena);
     r->n_claims++;
-    if (hf_claim_read(h, r->changed.at, r->changed.n, &arena, &claim, &err) !=
-            HF_OK ||
-        hf_verify_claim(h, &claim, NULL, &v, &err) != HF_OK || !v.accepted) {
+    r->n_begun += r->begun;
+    if (hf_claim_read(full, r->changed.at, r->changed.n, &arena, &claim,
+                      &err) != HF_OK ||
+        hf_verify_claim(full, &claim, NULL, &v, &err) != HF_OK || !v.accepted) {
         r->refused[c]++;
     } else if (is_true(t, h, &claim)) {
         r->held[c]++;
@@ -394,6 +431,7 @@ static void judge(run *r, const tiny_history *t, change c)
         show(r, t, h, claim.level, c);
     }
     hf_arena_release(&arena);
+    tiny_free(full);
     tiny_free(h);
 }
 
@@ -428,21 +466,41 @@ static bool tamper(run *r, const hf_history *h, change c)
     return ok;
 }
 
+/* Engine and verify agree with the oracle; the claim is in r->json.  About
+ * elements to begin with nobody else asks. */
+static bool is_claim(run *r, const hf_history *h, hf_level level,
+                     hf_verdict expected)
+{
+    hf_verdict verdict;
+    hf_error err;
+    comparison c =
+        compare_level(h, r->engine, level, expected, &r->json, &verdict, &err);
+
+    if (c != AGREED && r->begun && r->n_failed++ < MAX_SHOWN)
+        printf("with elements to begin with: %s at %s: %s\n",
+               comparison_name(c), hf_level_get(level)->name, err.text);
+    return c == AGREED;
+}
+
 static void try_history(run *r)
 {
     tiny_history t = random_history(&r->rng);
     hf_error err;
-    hf_history *h = tiny_build(&t, &err);
+    hf_history *plain = tiny_build(&t, &err), *h = NULL;
     hf_level level = (hf_level)below(r, HF_LEVEL_COUNT);
-    hf_verdict expected, verdict;
+    hf_verdict expected;
 
+    if (!plain)
+        return;
+    expected = oracle_check(plain, level);
+    tiny_free(plain);
+    choose_elements(r, &t);
+    h = build(r, &t, &err);
     if (!h)
         return;
-    expected = oracle_check(h, level);
     if (expected != HF_UNKNOWN &&
         (expected == HF_INVALID || hf_rng_chance(&r->rng, 30)) &&
-        compare_level(h, r->engine, level, expected, &r->json, &verdict,
-                      &err) == AGREED)
+        is_claim(r, h, level, expected))
         for (int c = 0; c < CHANGE_COUNT; c++) {
             tiny_history other = t;
 
@@ -478,6 +536,9 @@ int main(int argc, char **argv)
         printf("only %d changed claims\n", r.n_claims);
         r.n_failed++;
     }
+    printf("%d about lists with elements to begin with\n", r.n_begun);
+    if (n >= 1000 && r.n_begun == 0)
+        r.n_failed++;
     printf("%d passed, %d failed\n", r.n_claims - r.n_failed, r.n_failed);
     hf_out_release(&r.json);
     hf_out_release(&r.changed);

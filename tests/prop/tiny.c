@@ -50,10 +50,22 @@ static hf_value_id value_of(const making *m, int key, int value)
                             (hf_scalar){HF_ROW, 0, text, strlen(text)});
 }
 
+/* What the list has to begin with. */
+static hf_value_id begun_list(const making *m, int k)
+{
+    hf_value_id list = hf_builder_nil(m->b, m->keys[k]);
+
+    for (int i = 0; i < m->t->n_begun[k]; i++)
+        list = hf_builder_list(
+            m->b, m->keys[k], list,
+            hf_builder_int(m->b, m->keys[k], m->t->begun[k][i]));
+    return list;
+}
+
 static hf_value_id list_of(const making *m, const tiny_op *op)
 {
     hf_key_id key = m->keys[op->key];
-    hf_value_id list = hf_builder_nil(m->b, key);
+    hf_value_id list = begun_list(m, op->key);
 
     for (int i = 0; i < op->n_items; i++)
         list = hf_builder_list(m->b, key, list,
@@ -185,6 +197,8 @@ hf_history *tiny_build(const tiny_history *t, hf_error *err)
         m.keys[k] = build_key(&m, k);
         if (t->initial[k] != TINY_NIL)
             hf_builder_initial(m.b, m.keys[k], value_of(&m, k, t->initial[k]));
+        if (t->n_begun[k] > 0)
+            hf_builder_initial(m.b, m.keys[k], begun_list(&m, k));
     }
     for (int i = 0; i < t->n_txns; i++)
         build_txn(&m, &t->txns[i]);

@@ -62,6 +62,8 @@ typedef struct tiny_op {
     tiny_entry entries[TINY_ENTRIES];
 } tiny_op;
 
+#define TINY_BEGUN 2
+
 typedef struct tiny_txn {
     int session; /* -1: a session of its own */
     hf_outcome outcome;
@@ -79,6 +81,8 @@ typedef struct tiny_history {
     bool is_list[TINY_KEYS];
     bool is_row[TINY_KEYS]; /* of table t, values are rows (conditions.h) */
     int initial[TINY_KEYS]; /* TINY_NIL: none */
+    /* lists: elements to begin with; what is read has them before its own */
+    int n_begun[TINY_KEYS], begun[TINY_KEYS][TINY_BEGUN];
     int n_order[TINY_KEYS]; /* certificate; 0: none */
     int order[TINY_KEYS][TINY_TXNS];
     bool unique; /* the promise that no value is written twice */

@@ -22,6 +22,7 @@ static const char *const seen_by_items[] = {
     "n05-aborted-read-predicate.jsonl",
     "n12-two-versions.jsonl",
     "q15-predicate-lost-update.jsonl",
+    "q17-own-later-write-returned.jsonl",
 };
 
 /* ---- fixtures ------------------------------------------------------------ */

@@ -181,6 +181,36 @@ static void fixtures_get_the_expected_verdicts(void **state)
     assert_true(verified > 900);
 }
 
+/* Every number of the catalog of anomalies has a fixture of its own: n without
+ * a cycle, c cycles between items, v valid ones, s sessions, r real time, q
+ * conditions. */
+static void every_number_of_the_catalog_is_there(void **state)
+{
+    static const struct {
+        char kind;
+        unsigned last;
+    } numbers[] = {{'n', 17}, {'c', 14}, {'v', 2},
+                   {'s', 8},  {'r', 6},  {'q', 16}};
+    size_t length;
+    char *text = read_file(FOLDER "EXPECT.tsv", &length);
+
+    (void)state;
+    wrong = 0;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        for (unsigned n = 1; n <= numbers[i].last; n++) {
+            char begins[16];
+
+            (void)snprintf(begins, sizeof(begins), "\n%c%02u-", numbers[i].kind,
+                           n);
+            if (!strstr(text, begins)) {
+                print_message("no fixture %s\n", begins + 1);
+                wrong++;
+            }
+        }
+    free(text);
+    assert_int_equal(wrong, 0);
+}
+
 /* ---- examples ------------------------------------------------------------ */
 
 /* The example of an anomaly is invalid exactly where the table says so. */
@@ -276,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures_get_the_expected_verdicts),
+        cmocka_unit_test(every_number_of_the_catalog_is_there),
         cmocka_unit_test(examples_break_what_the_tables_say),
         cmocka_unit_test(examples_are_called_by_their_class),
         cmocka_unit_test(no_order_example_breaks_monotonic_reads),

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "history/bare_lists.h"
 #include "history/binary.h"
 #include "history/certificate.h"
 #include "history/text.h"
@@ -431,6 +432,48 @@ static void certificates_are_checked(void **state)
     }
 }
 
+/* Reads of one transaction: all three elements, exactly the initial ones, one
+ * too few, none, and others. */
+#define BEGUN                                                                  \
+    "{\"initial\":[[\"x\",[1,2]],[\"y\",[1]]]}\n"                              \
+    "{\"ops\":[[\"append\",\"x\",1],[\"r\",\"x\",[1,2,1]],[\"r\",\"x\",[1,2]]" \
+    ","                                                                        \
+    "[\"r\",\"x\",[1]],[\"r\",\"x\",[]],[\"r\",\"x\",[2,1]],[\"r\",\"y\",[1]]" \
+    "]}\n"
+
+static void initial_elements_are_taken_off(void **state)
+{
+    hf_history *h = parse(BEGUN), *bare = hf_bare_lists(h), *again;
+    hf_value_id three = h->op_value[1];
+
+    (void)state;
+    assert_non_null(bare);
+    assert_int_equal(bare->key_initial[h->op_key[0]], HF_NONE);
+    assert_int_equal(bare->op_value[1], three);
+    assert_int_equal(hf_list_items(bare, three, NULL), 1);
+    assert_int_equal(hf_list_last(bare, three), h->op_value[0]);
+    assert_int_equal(bare->value_type[bare->op_value[2]], HF_NIL);
+    for (hf_op_id op = 3; op <= 5; op++) {
+        assert_int_equal(bare->value_type[bare->op_value[op]], HF_LIST);
+        assert_true(hf_list_last(bare, bare->op_value[op]) >= h->n_values);
+    }
+    /* nobody appends to y */
+    assert_int_equal(bare->op_value[6], h->op_value[6]);
+    assert_int_equal(bare->key_initial[h->op_key[6]], h->op_value[6]);
+    /* what it was made from is as it was */
+    assert_int_equal(hf_list_items(h, three, NULL), 3);
+    again = hf_bare_lists(bare);
+    assert_null(again);
+    hf_bare_lists_free(bare);
+    hf_history_free(h);
+    h = parse(BEGUN "{\"ops\":[{\"op\":\"pr\",\"where\":\"true\"}]}\n");
+    assert_null(hf_bare_lists(h)); /* a condition may look at it */
+    hf_history_free(h);
+    h = parse(everything);
+    assert_null(hf_bare_lists(h));
+    hf_history_free(h);
+}
+
 static void a_memory_limit_stops_building(void **state)
 {
     hf_budget budget = {.bytes = hf_memory_held() + ((size_t)4 << 20)};
@@ -474,6 +517,7 @@ int main(void)
         cmocka_unit_test(lists_share_their_prefixes),
         cmocka_unit_test(bad_text_is_refused),
         cmocka_unit_test(certificates_are_checked),
+        cmocka_unit_test(initial_elements_are_taken_off),
         cmocka_unit_test(a_memory_limit_stops_building),
         cmocka_unit_test(a_register_operation_fits_32_bytes),
     };

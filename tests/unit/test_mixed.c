@@ -303,6 +303,90 @@ static void lost_updates_are_of_both(void **state)
            {"SI SI", ACCEPTED}, {"SI RC", REFUSED}, {"PC SI", REFUSED});
 }
 
+/* ---- recorded timestamps ------------------------------------------------- */
+
+static const sample late_read = {
+    {"\"start_ts\":1,\"commit_ts\":5,\"ops\":[[\"w\",\"x\",1]]",
+     "\"start_ts\":6,\"commit_ts\":6,\"ops\":[[\"r\",\"x\",null]]"}};
+static const sample early_read = {
+    {"\"start_ts\":1,\"commit_ts\":5,\"ops\":[[\"w\",\"x\",1]]",
+     "\"start_ts\":4,\"commit_ts\":6,\"ops\":[[\"r\",\"x\",1]]"}};
+static const sample overlap = {
+    {"\"start_ts\":1,\"commit_ts\":5,\"ops\":[[\"w\",\"x\",1]]",
+     "\"start_ts\":3,\"commit_ts\":8,\"ops\":[[\"w\",\"x\",2]]"}};
+static const sample together = {
+    {"\"start_ts\":1,\"commit_ts\":5,\"ops\":[[\"w\",\"x\",1]]",
+     "\"start_ts\":3,\"commit_ts\":5,\"ops\":[[\"w\",\"x\",2]]"}};
+
+/* What a search says, which knows timestamps as the reference does not; its
+ * witness must be accepted. */
+static void expect_search(const sample *s, const expectation *e)
+{
+    hf_check_options options = {.mixed = true};
+
+    for (; e->levels; e++) {
+        hf_history *h = with_levels(s, e->levels);
+        hf_verification said = {.accepted = false};
+        hf_result *r = NULL;
+        hf_claim claim;
+        hf_error err;
+
+        assert_int_equal(
+            hf_engine_ask(NULL, h, HF_SERIALIZABLE, &options, NULL, &r, &err),
+            HF_OK);
+        if (r->verdict != e->verdict)
+            fail_msg("%s: %s", e->levels, hf_verdict_name(r->verdict));
+        claim = (hf_claim){r->verdict, r->level, r->witness};
+        assert_int_equal(hf_verify_claim(h, &claim, NULL, &said, &err), HF_OK);
+        if (!said.accepted)
+            fail_msg("%s: %s", e->levels, said.reason);
+        hf_result_free(r);
+        hf_history_free(h);
+    }
+}
+
+#define EXPECT_SEARCH(s, ...)                                                  \
+    expect_search(s, (const expectation[]){__VA_ARGS__, {NULL, 0}})
+
+static void timestamps_are_of_snapshots(void **state)
+{
+    (void)state;
+    EXPECT_SEARCH(&late_read, {"SI SI", HF_INVALID}, {"RU SI", HF_INVALID},
+                  {"SER SIs", HF_INVALID}, {"RC SIr", HF_INVALID},
+                  {"SI SER", HF_VALID}, {"SI RC", HF_VALID},
+                  {"SI SERr", HF_VALID}, {"SI PC", HF_VALID},
+                  {"SI PSI", HF_VALID}, {"SI -", HF_VALID});
+    EXPECT_SEARCH(&early_read, {"RC SI", HF_INVALID}, {"SI SER", HF_VALID});
+    EXPECT_SEARCH(&overlap, {"RC SI", HF_INVALID}, {"SI SI", HF_INVALID},
+                  {"SI RC", HF_VALID}, {"SI SER", HF_VALID});
+    EXPECT_SEARCH(&together, {"RC SI", HF_INVALID}, {"SI RC", HF_INVALID},
+                  {"SI SIr", HF_INVALID}, {"RC SER", HF_VALID});
+}
+
+#define STAMPED(name, ops)                                                     \
+    "\"mixed\":true,\"rests\":[\"recorded-timestamps\"],\"kind\":"             \
+    "\"operations\",\"anomaly\":\"" name "\",\"operations\":[" ops "]"
+
+static void timestamps_are_the_readers_or_the_last_ones(void **state)
+{
+    (void)state;
+    CLAIMS(&late_read, "invalid", STAMPED("read outside snapshot", "1,0"),
+           {"RC SI", ACCEPTED}, {"SI RC", REFUSED}, {"SER SER", REFUSED},
+           {"SI PC", REFUSED});
+    CLAIMS(&late_read, "invalid",
+           "\"mixed\":true,\"kind\":\"operations\",\"anomaly\":"
+           "\"read outside snapshot\",\"operations\":[1,0]",
+           {"RC SI", REFUSED});
+    CLAIMS(&early_read, "invalid", STAMPED("read outside snapshot", "1,0"),
+           {"RC SI", ACCEPTED}, {"SI SER", REFUSED});
+    CLAIMS(&overlap, "invalid", STAMPED("concurrent write", "0,1"),
+           {"RC SI", ACCEPTED}, {"SI SI", ACCEPTED}, {"SI RC", REFUSED});
+    CLAIMS(&overlap, "invalid", STAMPED("concurrent write", "1,0"),
+           {"SI RC", REFUSED}, {"RC SI", REFUSED});
+    CLAIMS(&together, "invalid", STAMPED("concurrent write", "1,0"),
+           {"SI RC", ACCEPTED}, {"RC SI", REFUSED});
+}
+
 /* A result and the witness in it must speak of the same. */
 static void result_and_witness_agree(void **state)
 {
@@ -336,6 +420,8 @@ int main(void)
         cmocka_unit_test(cycles_follow_sessions_of_followers),
         cmocka_unit_test(starts_count_where_there_are_any),
         cmocka_unit_test(lost_updates_are_of_both),
+        cmocka_unit_test(timestamps_are_of_snapshots),
+        cmocka_unit_test(timestamps_are_the_readers_or_the_last_ones),
         cmocka_unit_test(result_and_witness_agree),
     };
 
