@@ -461,6 +461,8 @@ static bool report_class(cut *c, hf_cycle_class class_, hf_cycle_form form,
     uint32_t n;
 
     hf_cycle_search_run(&s);
+    if (s.gave_up) /* at the limit: that none was found says nothing then */
+        (void)hf_graph_spent(r->g);
     if (s.n == 0) {
         if (s.gave_up)
             r->at_least[base_of(class_) + (form % 3)] = true;
