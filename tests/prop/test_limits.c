@@ -2,11 +2,12 @@
  *
  *     test_limits [RUNS [SEED]]
  *
- * Histories of the embedded store, clean and with bugs, with and without their
- * certificate, are judged by each engine at a level, once to the end and then
- * again and again, each time interrupted at another of the points at which the
- * engine asks whether it may go on.  What it says then is unknown, or what it
- * says without a limit, with a witness that verify accepts.
+ * Histories of the embedded store, clean and with bugs, some with conditions,
+ * with and without their certificate, are judged by each engine at a level,
+ * once to the end and then again and again, each time interrupted at another of
+ * the points at which the engine asks whether it may go on.  What it says then
+ * is unknown, or what it says without a limit, with a witness that verify
+ * accepts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,49 +111,63 @@ static void try_engine(run *r, const char *name, const hf_history *h,
     hf_result_free(whole);
 }
 
+static void random_options(hf_generate_options *o, uint64_t seed, hf_rng *rng)
+{
+    static const struct {
+        hf_workload workload;
+        unsigned bugs;
+    } made[] = {{HF_WORKLOAD_REGISTER, HF_BUG_IN_REGISTER},
+                {HF_WORKLOAD_REGISTER, HF_BUG_IN_REGISTER},
+                {HF_WORKLOAD_APPEND, HF_BUG_IN_APPEND},
+                {HF_WORKLOAD_EMME_PREDICATE, HF_BUG_IN_EMME_PREDICATE}};
+    unsigned at = hf_rng_below(rng, 4);
+    hf_store_bug bug = (hf_store_bug)hf_rng_below(rng, HF_BUG_COUNT);
+
+    if (!(hf_store_bug_get(bug)->workloads & made[at].bugs))
+        bug = HF_BUG_NONE;
+    hf_generate_defaults(o, made[at].workload, bug);
+    o->seed = seed;
+    o->transactions = 10 + hf_rng_below(rng, 60);
+    o->keys = 2 + hf_rng_below(rng, 6);
+    o->sessions = 2 + hf_rng_below(rng, 6);
+    o->certificate = true;
+    o->unknown_percent = hf_rng_chance(rng, 30) ? 10 : 0;
+    if (made[at].workload == HF_WORKLOAD_EMME_PREDICATE)
+        o->version_sets = HF_VERSION_SETS_EXPLICIT;
+    if (bug != HF_BUG_NONE)
+        o->bug_percent = o->bug_percent < 50 ? 50 : o->bug_percent;
+    else
+        o->level = (hf_level)hf_rng_below(rng, HF_LEVEL_COUNT);
+    if (at < 2 && bug == HF_BUG_NONE && hf_rng_chance(rng, 30))
+        o->unique_values = false;
+}
+
 static void try_history(run *r)
 {
-    hf_generate_options o;
     hf_certificate none = {0}, orders = {0}, all;
+    const char *first = "graph";
+    hf_generate_options o;
     hf_level level;
     hf_history *h;
     hf_rng rng;
-    bool lists;
-    hf_store_bug bug;
 
     hf_rng_seed(&rng, r->seed);
-    lists = hf_rng_chance(&rng, 40);
-    bug = (hf_store_bug)hf_rng_below(&rng, HF_BUG_COUNT);
-    if (!(hf_store_bug_get(bug)->workloads &
-          (lists ? HF_BUG_IN_APPEND : HF_BUG_IN_REGISTER)))
-        bug = HF_BUG_NONE;
-    hf_generate_defaults(&o, lists ? HF_WORKLOAD_APPEND : HF_WORKLOAD_REGISTER,
-                         bug);
-    o.seed = r->seed;
-    o.transactions = 10 + hf_rng_below(&rng, 60);
-    o.keys = 2 + hf_rng_below(&rng, 6);
-    o.sessions = 2 + hf_rng_below(&rng, 6);
-    o.certificate = true;
-    o.unknown_percent = hf_rng_chance(&rng, 30) ? 10 : 0;
-    if (bug != HF_BUG_NONE)
-        o.bug_percent = o.bug_percent < 50 ? 50 : o.bug_percent;
-    else
-        o.level = (hf_level)hf_rng_below(&rng, HF_LEVEL_COUNT);
-    if (!lists && bug == HF_BUG_NONE && hf_rng_chance(&rng, 30))
-        o.unique_values = false;
+    random_options(&o, r->seed, &rng);
     level = hf_rng_chance(&rng, 30)
                 ? HF_CAUSAL
                 : (hf_level)hf_rng_below(&rng, HF_LEVEL_COUNT);
     h = store_history(&o);
+    if (o.workload == HF_WORKLOAD_EMME_PREDICATE)
+        first = "certificate";
     if (hf_rng_chance(&rng, 50)) /* those that did not happen are passed by */
         h->txn_outcome[0] = HF_UNKNOWN_OUTCOME;
     all = h->cert;
     orders.order_first = all.order_first;
     orders.order_txn = all.order_txn;
     h->cert = orders;
-    try_engine(r, "graph", h, level, &rng);
+    try_engine(r, first, h, level, &rng);
     h->cert = none;
-    try_engine(r, "graph", h, level, &rng);
+    try_engine(r, first, h, level, &rng);
     try_engine(r, "weak", h, level, &rng);
     try_engine(r, "polygraph", h, level, &rng);
     h->cert = all;
