@@ -62,7 +62,11 @@ void hf_judge_run(hf_judge *e)
     if (g->stopped || !hf_graph_build_edges(g))
         return;
     if (g->predicates) {
-        if (!hf_pred_build(g) ||
+        if (!hf_pred_build(g))
+            return;
+        if (g->level->shape == HF_SHAPE_SNAPSHOT)
+            hf_pred_stamps(g->pred);
+        if (g->stopped ||
             (g->level->shape != HF_SHAPE_SNAPSHOT &&
              hf_judge_accept_order(e)) ||
             hf_judge_accept_times(e))
@@ -97,6 +101,8 @@ static void judge_mixed(hf_judge *e)
     if (g->stopped || !hf_graph_build_edges(g) ||
         (g->predicates && !hf_pred_build(g)))
         return;
+    if (g->pred)
+        hf_pred_stamps(g->pred);
     hf_report_places(&e->report);
     for (size_t i = 0; i < g->clashes.n; i += 2)
         hf_report_cycle(&e->report, HF_G0, g->clashes.at + i, 2);

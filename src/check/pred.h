@@ -341,6 +341,9 @@ void hf_pred_look(hf_pred *p, hf_pred_op *o);
  * version set, or it is not known.  Entries are ascending by key. */
 bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
                         hf_pred_entries *ret);
+/* That of the key, or NULL. */
+const hf_pred_entry *hf_pred_entry_of(const hf_pred_entries *all,
+                                      hf_key_id key);
 /* Does the entry satisfy the condition of the operation? */
 hf_sql_truth hf_pred_matches(hf_pred *p, const hf_pred_op *o,
                              const hf_pred_entry *e);
@@ -472,6 +475,9 @@ void hf_pred_sight_sources(hf_pred_sight *s, hf_txn_id t, uint32_t limit,
                            hf_pred_source_work work, void *user);
 /* All operations are by time, and all versions have times that ascend. */
 bool hf_pred_is_timed(const hf_pred *p);
+
+/* pred_stamps.c: notes what contradicts recorded starts and commits. */
+void hf_pred_stamps(hf_pred *p);
 
 /* Snapshots by ids go by the certificate's order: do they find every version of
  * the key that there is, and no other? */

@@ -351,7 +351,7 @@ bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
 
 /* ---- results ------------------------------------------------------------- */
 
-static const hf_pred_entry *entry_of(const hf_pred_entries *all, hf_key_id key)
+const hf_pred_entry *hf_pred_entry_of(const hf_pred_entries *all, hf_key_id key)
 {
     hf_pred_entry wanted = {.key = key};
 
@@ -369,7 +369,8 @@ static void judge_rows(hf_pred *p, const hf_pred_op *o,
     for (size_t i = 0; i < p->rows.n; i++) {
         const hf_version_ref *row = &p->rows.at[i];
         hf_sql_truth m = hf_pred_test_value(p, o->condition, row->value);
-        const hf_pred_entry *e = entry_of(all, p->g->h->value_key[row->value]);
+        const hf_pred_entry *e =
+            hf_pred_entry_of(all, p->g->h->value_key[row->value]);
         hf_version_ref seen = {HF_NONE, HF_NONE};
 
         if (e)
@@ -462,7 +463,7 @@ static void take_other_rows(hf_pred *p, const hf_pred_op *o,
         hf_key_id key = h->value_key[p->rows.at[i].value];
         hf_op_id own;
 
-        if (entry_of(all, key))
+        if (hf_pred_entry_of(all, key))
             continue;
         if (hf_pred_own_write(h, o->txn, o->op, key, &own))
             check_own(p, o, own, p->rows.at[i]);

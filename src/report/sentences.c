@@ -307,45 +307,49 @@ static void at_time(const tale *s, const char *word, uint64_t time)
         hf_out_format(s->out, " %s %" PRIu64, word, time);
 }
 
-/* Did the read return what the write installed? */
-static bool is_source(const tale *s, uint32_t read, uint32_t write)
+/* Of a snapshot only rows have values that were seen. */
+static bool is_missed(const tale *s, uint32_t read)
 {
-    hf_value_id v =
-        key(s) == HF_NONE ? HF_NONE : hf_value_seen(s->h, s->ops[read], key(s));
-    hf_value_id w = s->h->op_value[s->ops[write]];
-
-    if (v == HF_NONE)
-        return false;
-    if (s->h->value_type[v] == HF_LIST && kind(s, write) == HF_OP_APPEND)
-        return hf_list_last(s->h, v) == w;
-    if (kind(s, write) == HF_OP_INCREMENT)
-        return hf_op_increment(s->h, s->ops[write]).after == v;
-    return v == w;
+    return hf_op_has_predicate(kind(s, read)) && key(s) != HF_NONE &&
+           hf_value_seen(s->h, s->ops[read], key(s)) == HF_NONE;
 }
 
 /* A read and the write that it should have seen, or should not. */
 static void tell_outside_snapshot(const tale *s)
 {
     uint32_t n = s->w->n_ops, r = 0, w;
+    uint64_t start, commit;
 
     while (r + 1 < n && hf_op_installs(kind(s, r)) &&
            kind(s, r) != HF_OP_INCREMENT)
         r++;
     w = r == n - 1 ? n - 2 : n - 1;
-    reads(s, r);
+    start = stamp(s->h->cert.start_ts, txn(s, r));
+    commit = stamp(s->h->cert.commit_ts, txn(s, w));
+    if (is_missed(s, r))
+        who(s, r);
+    else
+        reads(s, r);
     say(s, " at its snapshot");
-    at_time(s, "of", stamp(s->h->cert.start_ts, txn(s, r)));
+    at_time(s, "of", start);
+    if (is_missed(s, r)) {
+        say(s, " does not return ");
+        print_key(s);
+        say(s, " (");
+        hf_op_print(s->h, s->ops[r], s->out);
+        say(s, ")");
+    }
     say(s, ", but ");
     who(s, w);
-    say(s, is_source(s, r, w) ? " committed that version only"
-                              : " had already committed ");
-    if (!is_source(s, r, w)) {
+    say(s, commit > start ? " committed that version only"
+                          : " had already committed ");
+    if (commit <= start) {
         if (kind(s, w) == HF_OP_APPEND)
             does(s, w, HF_VERB_BARE);
         else
             seen(s, w);
     }
-    at_time(s, "at", stamp(s->h->cert.commit_ts, txn(s, w)));
+    at_time(s, "at", commit);
 }
 
 static void tell_concurrent_write(const tale *s)

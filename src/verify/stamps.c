@@ -7,9 +7,9 @@
  * nothing may do both at one time.
  *
  * Two anomalies: a read that does not return the newest version in its
- * snapshot, and two writers of one key of which neither is in the snapshot of
- * the other.  And the check of an order of events against the timestamps,
- * which is one pass.
+ * snapshot, or a predicate operation that misses one; and two writers of one
+ * key of which neither is in the snapshot of the other.  And the check of an
+ * order of events against the timestamps, which is one pass.
  */
 #include "verify/operations.h"
 #include "verify/rests.h"
@@ -57,25 +57,79 @@ static bool is_outside(const hf_certain *c, uint64_t start, hf_txn_id source,
                               "the one missed");
 }
 
+/* The newest version of the key at the start, of others than t; HF_NONE: the
+ * initial one.  False if that is not certain. */
+static bool newest_at(const hf_certain *c, hf_txn_id t, hf_key_id key,
+                      uint64_t start, hf_txn_id *ret)
+{
+    const hf_history *h = c->v->h;
+    const hf_key_index *all = hf_writers_of_keys(c->v);
+    uint64_t newest = 0;
+
+    *ret = HF_NONE;
+    if (!all)
+        return false;
+    for (uint32_t i = all->first[key]; i < all->first[key + 1]; i++) {
+        hf_txn_id w = all->at[i];
+        uint64_t commit = commit_of(h, w);
+
+        if (w == t || h->txn_outcome[w] == HF_ABORTED)
+            continue;
+        if (!c->happened[w] || commit == HF_TIME_NONE ||
+            (*ret != HF_NONE && commit == newest))
+            return false;
+        if (commit > start || (*ret != HF_NONE && commit < newest))
+            continue;
+        *ret = w;
+        newest = commit;
+    }
+    return true;
+}
+
+/* The predicate operation looked at the version of `source` and did not return
+ * it; the newest one at its start satisfies the condition.  What is cited is
+ * that, or, if that is the initial version, the one looked at. */
+static bool is_missed(const hf_certain *c, const hf_cited *look, uint64_t start,
+                      hf_txn_id source, const hf_cited *write)
+{
+    const hf_condition *condition = hf_predicate_condition(c->v, look->op);
+    hf_txn_id newest;
+
+    if (!newest_at(c, look->t, write->key, start, &newest))
+        return hf_refuse_steps(c, "it is not certain which version was the "
+                                  "newest at the reader's start");
+    if (newest == source || write->t != (newest == HF_NONE ? source : newest) ||
+        (newest == HF_NONE && commit_of(c->v->h, source) <= start))
+        return hf_refuse_steps(c, "the write is not that of the version that "
+                                  "was missed");
+    return hf_version_match(c, newest, write->key, condition) == HF_MATCH_YES ||
+           hf_refuse_steps(c, "the newest version at the reader's start does "
+                              "not certainly satisfy the condition");
+}
+
 bool hf_check_outside_snapshot(const hf_certain *c, const hf_cited *s,
                                uint32_t n)
 {
     const hf_history *h = c->v->h;
     hf_txn_id source;
     uint64_t start, commit;
+    bool item;
 
     (void)n;
     if (s[0].t == s[1].t || !c->happened[s[0].t] || !installs(c, &s[1]))
         return hf_refuse_steps(c, "expected a read, and the last write of its "
                                   "key by another that certainly committed");
-    if (!hf_certain_source(c, s[0].t, s[0].op, s[1].key, &source))
+    item = hf_certain_source(c, s[0].t, s[0].op, s[1].key, &source);
+    if (!item &&
+        !hf_certain_look(c, s[0].t, s[0].op, s[1].key, HF_LOOK_VIEW, &source))
         return hf_refuse_steps(c, "it is not certain which version was read");
     start = start_of(h, s[0].t);
     commit = commit_of(h, s[1].t);
     if (start == HF_TIME_NONE || commit == HF_TIME_NONE)
         return hf_refuse_steps(c, "the start of the reader or the commit of "
                                   "the writer was not recorded");
-    return is_outside(c, start, source, &s[1], commit);
+    return item ? is_outside(c, start, source, &s[1], commit)
+                : is_missed(c, &s[0], start, source, &s[1]);
 }
 
 bool hf_check_concurrent_write(const hf_certain *c, const hf_cited *s,
