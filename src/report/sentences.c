@@ -307,6 +307,22 @@ static void at_time(const tale *s, const char *word, uint64_t time)
         hf_out_format(s->out, " %s %" PRIu64, word, time);
 }
 
+/* Did the read return what the write installed? */
+static bool is_source(const tale *s, uint32_t read, uint32_t write)
+{
+    hf_value_id v =
+        key(s) == HF_NONE ? HF_NONE : hf_value_seen(s->h, s->ops[read], key(s));
+    hf_value_id w = s->h->op_value[s->ops[write]];
+
+    if (v == HF_NONE)
+        return false;
+    if (s->h->value_type[v] == HF_LIST && kind(s, write) == HF_OP_APPEND)
+        return hf_list_last(s->h, v) == w;
+    if (kind(s, write) == HF_OP_INCREMENT)
+        return hf_op_increment(s->h, s->ops[write]).after == v;
+    return v == w;
+}
+
 /* Of a snapshot only rows have values that were seen. */
 static bool is_missed(const tale *s, uint32_t read)
 {
