@@ -188,9 +188,12 @@ static void gather(shrinker *s, const hf_witness *w)
         const hf_step *step = &w->steps[i];
 
         if (step->op != HF_NONE &&
-            (step->kind == HF_STEP_SOURCES || step->kind == HF_STEP_HAPPENED)) {
+            (step->kind == HF_STEP_SOURCES || step->kind == HF_STEP_HAPPENED ||
+             step->kind == HF_STEP_LIST)) {
             add(s, hf_op_txn(s->h, step->op));
             add_sources(s, step->op);
+            if (step->kind == HF_STEP_LIST)
+                add(s, step->writer);
         }
     }
 }

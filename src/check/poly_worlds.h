@@ -47,6 +47,7 @@ typedef struct hf_worlds {
     uint32_t n_uncertain;
     uint8_t *loose;         /* per key: see hf_graph_world; NULL: none */
     HF_VEC(hf_op_id) lists; /* reads of those, by all who may have happened */
+    size_t first_list;      /* of the cycle at hand, in lemma_lists */
     /* writes by value, where there are several */
     uint32_t *write_first;
     hf_op_id *writes;
