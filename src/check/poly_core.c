@@ -47,6 +47,8 @@ typedef struct shrinker {
     hf_map met;         /* (transaction, key) of chains: gone through */
     hf_arena arena;     /* of the proof at hand */
     hf_witness proof;   /* in ids of the whole */
+    bool unproved;      /* ... is not wanted: a search that leaves nothing will
+                         * do */
     txn_list core;      /* that it is about: invalid by itself; ascending */
     uint8_t *in_core;   /* per transaction */
     uint8_t *needed;    /* per transaction: the rest of the core is valid */
@@ -141,9 +143,8 @@ static void add_read_sources(shrinker *s, hf_txn_id t, bool all)
             continue;
         q = hf_op_predicate(h, op);
         for (uint32_t i = 0; i < q.n_versions + q.n_results; i++) {
-            hf_version_ref ref = i < q.n_versions
-                                     ? q.versions[i]
-                                     : q.results[i - q.n_versions];
+            hf_version_ref ref =
+                i < q.n_versions ? q.versions[i] : q.results[i - q.n_versions];
 
             add_writers(s, ref.value);
             if (all)
@@ -151,7 +152,6 @@ static void add_read_sources(shrinker *s, hf_txn_id t, bool all)
         }
     }
 }
-
 
 /* Of t, which reads the key and then writes it: the only one that may have
  * written what it read.  HF_NONE: there is none, *ret_initial: nobody. */
@@ -337,8 +337,11 @@ static hf_verdict ask(shrinker *s)
     hf_part_cut(&s->parts, s->set.at, (uint32_t)s->set.n, &part);
     if (hf_polygraph_check(part.h, s->level, &s->options, &s->budget, &r,
                            NULL) == HF_OK) {
-        answer = r->verdict;
-        if (answer == HF_INVALID && !take_proof(s, &part, &r->witness))
+        answer = r->is_excluded && s->unproved ? HF_INVALID : r->verdict;
+        if (answer == HF_INVALID && r->verdict == HF_INVALID &&
+            take_proof(s, &part, &r->witness))
+            s->unproved = false; /* from now on it is */
+        else if (answer == HF_INVALID && !s->unproved)
             answer = HF_UNKNOWN;
         hf_result_free(r);
     }
@@ -433,7 +436,8 @@ static bool shrink(shrinker *s)
         first = leave_out(s, chunk);
         answer = ask(s);
         if (answer == HF_INVALID) {
-            follow_proof(s);
+            if (!s->unproved)
+                follow_proof(s);
             chunk *= 2;
         } else if (chunk > 1) {
             chunk /= 2;
@@ -454,8 +458,9 @@ static bool is_core(shrinker *s, const hf_txn_id *txns, uint32_t n)
                : hf_brute_is_core(s->h, txns, n, s->level, &s->budget);
 }
 
-/* Where nothing can be cut out of a history.  Those that the proof names, with the sources of what it reads if that is not enough, are
- * enumerated if they are few, and so are they without each. */
+/* Where nothing can be cut out of a history.  Those that the proof names, with
+ * the sources of what it reads if that is not enough, are enumerated if they
+ * are few, and so are they without each. */
 static bool shrink_by_enumeration(shrinker *s)
 {
     for (unsigned round = 0; round < 3 && s->set.n <= HF_BRUTE_NODES; round++) {
@@ -534,6 +539,46 @@ static void index_reads(shrinker *s)
     hf_free(length);
 }
 
+/* Few transactions that are impossible, without a proof. */
+static void store_core(shrinker *s, hf_result *r)
+{
+    hf_finding *f = hf_arena_get(&r->arena, sizeof(*f));
+    hf_group *g = hf_arena_get(&r->arena, sizeof(*g));
+    hf_witness w = {.kind = HF_WITNESS_CORE,
+                    .anomaly = HF_NO_ORDER,
+                    .mixed = s->options.mixed,
+                    .order = s->core.at,
+                    .n_order = (uint32_t)s->core.n,
+                    .minimal = true};
+
+    if (s->unproved) {
+        if (s->core.n == 0 || s->core.n > HF_BRUTE_NODES)
+            return;
+        clear_set(s);
+        for (size_t i = 0; i < s->core.n; i++)
+            add(s, s->core.at[i]);
+        if (!shrink_by_enumeration(s))
+            return;
+        w.order = s->core.at;
+        w.n_order = (uint32_t)s->core.n;
+    } else {
+        w = s->proof;
+        w.order = s->core.at;
+        w.n_order = (uint32_t)s->core.n;
+        w.mixed = s->options.mixed;
+    }
+    hf_witness_copy(&w, &r->arena, &r->witness);
+    confirm(s, &r->witness);
+    r->verdict = HF_INVALID;
+    r->reason = NULL;
+    r->is_excluded = false;
+    *f = (hf_finding){.anomaly = HF_NO_ORDER, .witness = r->witness};
+    *g = (hf_group){HF_NO_ORDER, 1, false};
+    r->findings = f;
+    r->groups = g;
+    r->n_findings = r->n_groups = 1;
+}
+
 /* What is found goes into the result. */
 static void store(shrinker *s, bool minimal, hf_result *r)
 {
@@ -577,6 +622,29 @@ static void release(shrinker *s)
     hf_free(s->needed);
 }
 
+static void open_shrinker(shrinker *s, const hf_check_options *options,
+                          const hf_budget *budget, double seconds)
+{
+    size_t n = (size_t)s->h->n_txns + 1;
+
+    s->options = (hf_check_options){
+        .threads = 1, .no_chains = !hf_has_predicates(s->h), .is_part = true};
+    s->options.mixed = options && options->mixed;
+    if (budget)
+        s->budget = (hf_budget){.bytes = budget->bytes,
+                                .interrupted = budget->interrupted,
+                                .progress = budget->progress,
+                                .user = budget->user};
+    s->budget.seconds = seconds;
+    hf_budget_start(&s->budget);
+    s->in = HF_NEW_ZEROED(uint8_t, n);
+    s->in_core = HF_NEW_ZEROED(uint8_t, n);
+    s->needed = HF_NEW_ZEROED(uint8_t, n);
+    hf_arena_init(&s->arena);
+    hf_map_init(&s->met);
+    index_reads(s);
+}
+
 void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
                     hf_budget *budget, hf_result *r)
 {
@@ -592,22 +660,7 @@ void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
     cut = hf_parts_init(&s.parts, h);
     if (!cut)
         hf_parts_list(&s.parts, h);
-    s.options = (hf_check_options){.threads = 1,
-                                   .no_chains = !hf_has_predicates(h)};
-    s.options.mixed = options && options->mixed;
-    if (budget)
-        s.budget = (hf_budget){.bytes = budget->bytes,
-                               .interrupted = budget->interrupted,
-                               .progress = budget->progress,
-                               .user = budget->user};
-    s.budget.seconds = seconds;
-    hf_budget_start(&s.budget);
-    s.in = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
-    s.in_core = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
-    s.needed = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
-    hf_arena_init(&s.arena);
-    hf_map_init(&s.met);
-    index_reads(&s);
+    open_shrinker(&s, options, budget, seconds);
     if (!cut) {
         gather(&s, &r->witness);
         s.proof = r->witness;
@@ -616,6 +669,30 @@ void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
     } else if (begin(&s, &r->witness)) {
         follow_proof(&s);
         store(&s, shrink(&s), r);
+    }
+    release(&s);
+    r->seconds += (double)(hf_clock_ns() - start) / 1e9;
+}
+
+void hf_poly_confirm(const hf_history *h, const hf_check_options *options,
+                     hf_budget *budget, hf_result *r)
+{
+    uint64_t start = hf_clock_ns();
+    shrinker s = {.h = h, .level = r->level, .unproved = true};
+    double left = 0;
+
+    if (budget && budget->seconds > 0)
+        left = budget->seconds -
+               (double)(hf_clock_ns() - budget->started_ns) / 1e9;
+    if ((budget && (budget->spent || (budget->seconds > 0 && left <= 0))) ||
+        !hf_parts_init(&s.parts, h))
+        return;
+    open_shrinker(&s, options, budget, left);
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        add(&s, t);
+    if (ask(&s) == HF_INVALID) {
+        (void)shrink(&s);
+        store_core(&s, r);
     }
     release(&s);
     r->seconds += (double)(hf_clock_ns() - start) / 1e9;

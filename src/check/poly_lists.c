@@ -283,6 +283,39 @@ static bool ends_with_own(const sequence *s, const reading *r, hf_op_id last)
     return n == r->own;
 }
 
+/* Nobody who need not have happened appends what is in the list: then it is a
+ * beginning of the sequence even where dirty reads are allowed. */
+static bool is_clean(const sequence *s, const reading *r)
+{
+    const hf_history *h = s->h;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id o = h->op_first[t];
+             h->txn_outcome[t] != HF_COMMITTED && o < h->op_first[t + 1]; o++)
+            for (size_t i = 0; appends(s, o) && i < r->items.n; i++)
+                if (r->items.at[i] == h->op_value[o])
+                    return false;
+    return true;
+}
+
+/* The place in the order of the first writer whose elements are not in a clean
+ * list where they should be; HF_NONE: there is none. */
+static uint32_t first_break(const sequence *s, const reading *r)
+{
+    const hf_history *h = s->h;
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < s->order.n && at < r->items.n; i++) {
+        hf_txn_id t = s->w->g->ver_txn[s->order.at[i]];
+
+        for (hf_op_id o = h->op_first[t];
+             o < h->op_first[t + 1] && at < r->items.n; o++)
+            if (appends(s, o) && r->items.at[at++] != h->op_value[o])
+                return i;
+    }
+    return HF_NONE;
+}
+
 /* The same where dirty reads are allowed: some elements may be left out. */
 static bool fits_dirty(const sequence *s, const reading *r, uint32_t i,
                        uint32_t n)
@@ -438,6 +471,10 @@ static bool take(const sequence *s, reading *r, hf_lit *ret_lit)
                            : r->source == HF_NONE ? HF_CHOSEN_INITIAL
                                                   : HF_CHOSEN(r->source);
         return true;
+    }
+    if (!r->odd && r->dirty && s->order.n > 1 && is_clean(s, r)) {
+        at = first_break(s, r);
+        r->dirty = at == HF_NONE;
     }
     if (!r->odd && r->dirty)
         add_all(s, &lits);

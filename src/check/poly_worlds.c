@@ -315,6 +315,13 @@ static void set_unknown(hf_worlds *w, const char *reason)
     w->r->reason = hf_arena_text(&w->r->arena, reason, strlen(reason));
 }
 
+static void set_excluded(hf_worlds *w)
+{
+    set_unknown(w, "no world is left, but there are too many transactions "
+                   "to prove it");
+    w->r->is_excluded = true;
+}
+
 /* How far it came. */
 static void tell_limit(hf_worlds *w)
 {
@@ -432,8 +439,7 @@ static void deliver(hf_worlds *w, hf_order_answer answer)
     if (w->report->found.n > 0)
         hf_report_deliver(w->report, w->r);
     else
-        set_unknown(w, "no world is left, but there are too many transactions "
-                       "to prove it");
+        set_excluded(w);
 }
 
 /* Where only orders are open: an order that proves more. */

@@ -348,8 +348,7 @@ static bool is_returned(const cut *c, const hf_predicate *q, hf_key_id key)
 
 static void add_ref(cut *c, hf_version_ref ref, ref_list *ret)
 {
-    hf_key_id own =
-        find(c->ret->keys, c->n_keys, c->h->value_key[ref.value]);
+    hf_key_id own = find(c->ret->keys, c->n_keys, c->h->value_key[ref.value]);
 
     if (ref.writer < HF_WRITER_INITIAL)
         ref.writer = find(c->ret->txns, c->n_txns, ref.writer);

@@ -129,7 +129,8 @@ typedef struct hf_source {
  * those named by edges, and the committed ones, did not append so many
  * elements.  Below read-committed the edges are the whole order instead, each
  * from where the one before ends, then what follows from it; without edges w
- * is alone.  Versions of a key of which a list is told are never one.
+ * is alone; but as above, with w, if those who append what is in the list were
+ * all committed.  Versions of a key of which a list is told are never one.
  * RESOLVE: from the clauses of the earlier steps `used`: the first one, then
  * resolved with each of the others in turn, on the one fact that stands in one
  * of the two and negated in the other.
@@ -216,6 +217,9 @@ struct hf_result {
     uint32_t n_groups;
     hf_group *groups; /* in the order of their first finding; may be empty */
     uint64_t worlds;  /* how many possibilities were tried */
+    /* unknown, though a search left nothing: it has no proof that could be
+     * checked again */
+    bool is_excluded;
     double seconds;
     hf_arena arena; /* owns everything above */
 };

@@ -6,8 +6,8 @@
  * whatever it names is in the core, and what is known without words is known
  * of the core alone, so these transactions are impossible by themselves.  Only
  * in its core is a proof checked that has to do with who appended to a list,
- * which is another list with more, or with conditions.  What is impossible in a part is so in the
- * whole.
+ * which is another list with more, or with conditions.  What is impossible in a
+ * part is so in the whole.
  *
  * A core of at most HF_CORE_MOST is enumerated as well (core_search.c), which
  * cuts the history by code of its own, if the witness says so; and so is the

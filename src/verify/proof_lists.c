@@ -27,7 +27,9 @@
  * besides, at any place, and end anywhere.  There a step begins with the whole
  * order, and it is followed through the list.  Where all are judged so, a good
  * world remains one if nobody of unknown outcome happened: their elements need
- * no place any more, and nothing else is asked of them.
+ * no place any more, and nothing else is asked of them.  If only committed ones
+ * append what is in the list, it is a beginning of the sequence, and a place p
+ * tells what stands there, as above.
  *
  * O(list + operations of the writers of the key); at read uncommitted the
  * product.
@@ -430,6 +432,63 @@ static bool follow_order(const list_step *s)
                                    "order of all");
 }
 
+/* ---- read uncommitted, of committed ones --------------------------------- */
+
+/* Whoever appends what is in the list was committed. */
+static bool is_clean(const list_step *s)
+{
+    const hf_history *h = s->v->h;
+
+    for (uint32_t k = s->writers->first[s->key];
+         k < s->writers->first[s->key + 1]; k++) {
+        hf_txn_id t = s->writers->at[k];
+
+        for (hf_op_id op = h->op_first[t];
+             h->txn_outcome[t] != HF_COMMITTED && op < h->op_first[t + 1]; op++)
+            if (hf_writes_key(h, op, s->key) &&
+                is_in_list(s, hf_op_written(h, op)))
+                return false;
+    }
+    return true;
+}
+
+/* Then it is a beginning of the sequence, wherever it ends: those before w and
+ * w itself are in it as far as it goes. */
+static bool follow_clean(const list_step *s)
+{
+    const hf_history *h = s->v->h;
+    hf_proof *p = s->p;
+    hf_txn_id w = s->step->writer;
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < p->n_orders; i++)
+        if (p->orders[i].key != s->key || !hf_proof_order(p, &p->orders[i]))
+            return s->v->status == HF_OK &&
+                   hf_refuse(s->v, "its orders are of another key");
+    hf_proof_assume(p, hf_fact_happened(p, w));
+    for (uint32_t k = s->writers->first[s->key];
+         k < s->writers->first[s->key + 1]; k++) {
+        hf_txn_id t = s->writers->at[k];
+
+        if (t == w || h->txn_outcome[t] == HF_ABORTED ||
+            hf_proof_has_order(p, w, t, s->key))
+            continue;
+        if (!hf_proof_has_order(p, t, w, s->key)) {
+            if (!leave_out(s, t))
+                return false;
+            continue;
+        }
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+            at += hf_writes_key(h, op, s->key);
+        hf_proof_assume(p, hf_fact_happened(p, t));
+    }
+    for (hf_op_id op = h->op_first[w]; op < h->op_first[w + 1]; op++)
+        if (hf_writes_key(h, op, s->key) && at < s->n &&
+            hf_op_written(h, op) != s->items[at++])
+            return true;
+    return hf_refuse(s->v, "the list may be so");
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 bool hf_proof_read_list(hf_proof *p, const hf_step *step)
@@ -445,6 +504,8 @@ bool hf_proof_read_list(hf_proof *p, const hf_step *step)
     if (!load_list(&s) || has_too_many(&s))
         return true;
     if (!hf_reads_matter_to(p->v, s.reader))
-        return follow_order(&s);
+        return step->writer != HF_NONE && step->n > 0 && is_clean(&s)
+                   ? follow_clean(&s)
+                   : follow_order(&s);
     return step->writer == HF_NONE ? count_all(&s) : follow_writer(&s);
 }
