@@ -44,6 +44,9 @@ typedef struct hf_check_options {
     /* polygraph, to compare: what it does not know stays unknown, however few
      * transactions there are */
     bool no_enumeration;
+    /* polygraph, asked about a part (poly_core.c): the search and no more; that
+     * it leaves no world is enough */
+    bool is_part;
     /* certificate, to compare: a component with more transactions is a large
      * one; 0: a default */
     uint32_t large;

@@ -21,6 +21,7 @@
 #include "check/brute_engine.h"
 #include "check/graph_judge.h"
 #include "check/poly.h"
+#include "check/poly_core.h"
 #include "check/pred.h"
 #include "check/weak_engine.h"
 
@@ -251,6 +252,8 @@ hf_status hf_polygraph_check(const hf_history *h, hf_level level,
         hf_result_free(*ret);
     }
     check(h, level, options, budget, "polygraph", ret);
+    if ((*ret)->is_excluded && !(options && options->is_part))
+        hf_poly_confirm(h, options, budget, *ret);
     if ((*ret)->verdict == HF_UNKNOWN && !(budget && budget->spent) &&
         !(options && options->no_enumeration))
         return enumerate(h, level, options, budget, ret, err);

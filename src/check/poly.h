@@ -77,10 +77,12 @@ typedef struct hf_poly_both {
 /* A clause that the solver was given, for the proof. */
 typedef struct hf_poly_clause {
     hf_step_kind kind;
-    uint32_t first, n; /* cycle: in lemma_edges */
+    uint32_t first, n; /* cycle, list: in lemma_edges */
     hf_op_id op;
     hf_txn_id writer;
     uint32_t first_lit, n_lits; /* cycle: what it rests on, in lemma_lits */
+    /* cycle: lists whose sources follow from orders, in lemma_lists */
+    uint32_t first_list, n_lists;
 } hf_poly_clause;
 
 /* Atom a is before b: the other way round there would be a cycle of known
@@ -162,6 +164,7 @@ typedef struct hf_poly {
     HF_VEC(hf_poly_clause) clauses;
     HF_VEC(hf_lit) lemma_lits;
     HF_VEC(hf_edge) lemma_edges;
+    HF_VEC(hf_poly_clause) lemma_lists;
     HF_VEC(uint32_t) lemma_chosen; /* per edge of lemma_edges */
 } hf_poly;
 

@@ -346,6 +346,7 @@ void hf_poly_release(hf_poly *p)
     hf_vec_release(&p->clauses);
     hf_vec_release(&p->lemma_lits);
     hf_vec_release(&p->lemma_edges);
+    hf_vec_release(&p->lemma_lists);
     hf_vec_release(&p->lemma_chosen);
     hf_vec_release(&p->both);
     hf_vec_release(&p->stale_keys);

@@ -12,6 +12,9 @@
  * that the proof names: an edge may rest on somebody it does not mention.
  * Those are added, the likely ones first (see grow()).
  *
+ * Where there are statements, or snapshots, nothing is cut out; if the proof
+ * names few, they are enumerated instead.
+ *
  * Each question costs a check of the part, so with k transactions left of n
  * that a proof names it takes about k log n of those.
  */
@@ -44,6 +47,8 @@ typedef struct shrinker {
     hf_map met;         /* (transaction, key) of chains: gone through */
     hf_arena arena;     /* of the proof at hand */
     hf_witness proof;   /* in ids of the whole */
+    bool unproved;      /* ... is not wanted: a search that leaves nothing will
+                         * do */
     txn_list core;      /* that it is about: invalid by itself; ascending */
     uint8_t *in_core;   /* per transaction */
     uint8_t *needed;    /* per transaction: the rest of the core is valid */
@@ -74,6 +79,17 @@ static void add_writers(shrinker *s, hf_value_id v)
         add(s, s->parts.writers[i]);
 }
 
+static void add_writers_of_key(shrinker *s, hf_key_id key)
+{
+    const hf_history *h = s->h;
+    hf_value_id v;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+            if (h->op_key[op] == key && hf_part_writes(h, op, &v))
+                add(s, t);
+}
+
 /* Those without whom a read would say nothing. */
 static void add_sources(shrinker *s, hf_op_id op)
 {
@@ -94,7 +110,48 @@ static int by_id(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Whose version of a key a condition looked at, and if it did not return it who
+ * else changed the matches. */
+static void add_looked_at(shrinker *s, hf_op_id op, hf_key_id key)
+{
+    const hf_history *h = s->h;
+    hf_predicate q;
+
+    if (op == HF_NONE || !hf_op_has_predicate(hf_op_kind_of(h, op)))
+        return;
+    q = hf_op_predicate(h, op);
+    for (uint32_t i = 0; i < q.n_results; i++)
+        if (h->value_key[q.results[i].value] == key) {
+            add_writers(s, q.results[i].value);
+            return;
+        }
+    add_writers_of_key(s, key);
+}
+
 /* ---- growing ------------------------------------------------------------- */
+
+/* Those whose versions t looked at, or all who wrote such a key. */
+static void add_read_sources(shrinker *s, hf_txn_id t, bool all)
+{
+    const hf_history *h = s->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        hf_predicate q;
+
+        add_sources(s, op);
+        if (!hf_op_has_predicate(hf_op_kind_of(h, op)))
+            continue;
+        q = hf_op_predicate(h, op);
+        for (uint32_t i = 0; i < q.n_versions + q.n_results; i++) {
+            hf_version_ref ref =
+                i < q.n_versions ? q.versions[i] : q.results[i - q.n_versions];
+
+            add_writers(s, ref.value);
+            if (all)
+                add_writers_of_key(s, h->value_key[ref.value]);
+        }
+    }
+}
 
 /* Of t, which reads the key and then writes it: the only one that may have
  * written what it read.  HF_NONE: there is none, *ret_initial: nobody. */
@@ -159,6 +216,8 @@ static void support(shrinker *s, hf_txn_id t, bool all)
     const hf_history *h = s->h;
     hf_value_id v = HF_NONE;
 
+    if (all)
+        add_read_sources(s, t, false);
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         if (all) {
             add_sources(s, op);
@@ -176,6 +235,8 @@ static void support(shrinker *s, hf_txn_id t, bool all)
 static void gather(shrinker *s, const hf_witness *w)
 {
     clear_set(s);
+    for (uint32_t i = 0; i < w->n_order; i++)
+        add(s, w->order[i]); /* a core, already */
     for (uint32_t i = 0; i < w->n_edges; i++) {
         const hf_edge *e = &w->edges[i];
 
@@ -183,14 +244,19 @@ static void gather(shrinker *s, const hf_witness *w)
         add(s, e->to);
         add_sources(s, e->from_op);
         add_sources(s, e->to_op);
+        add_looked_at(s, e->from_op, e->key);
+        add_looked_at(s, e->to_op, e->key);
     }
     for (uint32_t i = 0; i < w->n_steps; i++) {
         const hf_step *step = &w->steps[i];
 
         if (step->op != HF_NONE &&
-            (step->kind == HF_STEP_SOURCES || step->kind == HF_STEP_HAPPENED)) {
+            (step->kind == HF_STEP_SOURCES || step->kind == HF_STEP_HAPPENED ||
+             step->kind == HF_STEP_LIST)) {
             add(s, hf_op_txn(s->h, step->op));
             add_sources(s, step->op);
+            if (step->kind == HF_STEP_LIST)
+                add(s, step->writer);
         }
     }
 }
@@ -271,8 +337,11 @@ static hf_verdict ask(shrinker *s)
     hf_part_cut(&s->parts, s->set.at, (uint32_t)s->set.n, &part);
     if (hf_polygraph_check(part.h, s->level, &s->options, &s->budget, &r,
                            NULL) == HF_OK) {
-        answer = r->verdict;
-        if (answer == HF_INVALID && !take_proof(s, &part, &r->witness))
+        answer = r->is_excluded && s->unproved ? HF_INVALID : r->verdict;
+        if (answer == HF_INVALID && r->verdict == HF_INVALID &&
+            take_proof(s, &part, &r->witness))
+            s->unproved = false; /* from now on it is */
+        else if (answer == HF_INVALID && !s->unproved)
             answer = HF_UNKNOWN;
         hf_result_free(r);
     }
@@ -367,7 +436,8 @@ static bool shrink(shrinker *s)
         first = leave_out(s, chunk);
         answer = ask(s);
         if (answer == HF_INVALID) {
-            follow_proof(s);
+            if (!s->unproved)
+                follow_proof(s);
             chunk *= 2;
         } else if (chunk > 1) {
             chunk /= 2;
@@ -386,6 +456,37 @@ static bool is_core(shrinker *s, const hf_txn_id *txns, uint32_t n)
     return s->options.mixed
                ? hf_brute_is_mixed_core(s->h, txns, n, s->level, &s->budget)
                : hf_brute_is_core(s->h, txns, n, s->level, &s->budget);
+}
+
+/* Where nothing can be cut out of a history.  Those that the proof names, with
+ * the sources of what it reads if that is not enough, are enumerated if they
+ * are few, and so are they without each. */
+static bool shrink_by_enumeration(shrinker *s)
+{
+    for (unsigned round = 0; round < 3 && s->set.n <= HF_BRUTE_NODES; round++) {
+        size_t n = s->set.n;
+
+        if (n > 0 && is_core(s, s->set.at, (uint32_t)n)) {
+            set_core(s);
+            break;
+        }
+        for (size_t i = 0; i < n; i++)
+            add_read_sources(s, s->set.at[i], round > 0);
+    }
+    for (size_t i = s->core.n; i-- > 0 && s->core.n > 1;) {
+        hf_txn_id out = s->core.at[i], last = s->core.at[s->core.n - 1];
+
+        s->core.at[i] = last;
+        if (is_core(s, s->core.at, (uint32_t)s->core.n - 1)) {
+            s->core.n--;
+        } else {
+            s->core.at[s->core.n - 1] = last;
+            s->core.at[i] = out;
+        }
+    }
+    if (s->core.n > 0)
+        qsort(s->core.at, s->core.n, sizeof(*s->core.at), by_id);
+    return s->core.n > 0 && !s->budget.spent;
 }
 
 /* A small core is enumerated; so is whether it is minimal. */
@@ -438,6 +539,46 @@ static void index_reads(shrinker *s)
     hf_free(length);
 }
 
+/* Few transactions that are impossible, without a proof. */
+static void store_core(shrinker *s, hf_result *r)
+{
+    hf_finding *f = hf_arena_get(&r->arena, sizeof(*f));
+    hf_group *g = hf_arena_get(&r->arena, sizeof(*g));
+    hf_witness w = {.kind = HF_WITNESS_CORE,
+                    .anomaly = HF_NO_ORDER,
+                    .mixed = s->options.mixed,
+                    .order = s->core.at,
+                    .n_order = (uint32_t)s->core.n,
+                    .minimal = true};
+
+    if (s->unproved) {
+        if (s->core.n == 0 || s->core.n > HF_BRUTE_NODES)
+            return;
+        clear_set(s);
+        for (size_t i = 0; i < s->core.n; i++)
+            add(s, s->core.at[i]);
+        if (!shrink_by_enumeration(s))
+            return;
+        w.order = s->core.at;
+        w.n_order = (uint32_t)s->core.n;
+    } else {
+        w = s->proof;
+        w.order = s->core.at;
+        w.n_order = (uint32_t)s->core.n;
+        w.mixed = s->options.mixed;
+    }
+    hf_witness_copy(&w, &r->arena, &r->witness);
+    confirm(s, &r->witness);
+    r->verdict = HF_INVALID;
+    r->reason = NULL;
+    r->is_excluded = false;
+    *f = (hf_finding){.anomaly = HF_NO_ORDER, .witness = r->witness};
+    *g = (hf_group){HF_NO_ORDER, 1, false};
+    r->findings = f;
+    r->groups = g;
+    r->n_findings = r->n_groups = 1;
+}
+
 /* What is found goes into the result. */
 static void store(shrinker *s, bool minimal, hf_result *r)
 {
@@ -481,35 +622,77 @@ static void release(shrinker *s)
     hf_free(s->needed);
 }
 
+static void open_shrinker(shrinker *s, const hf_check_options *options,
+                          const hf_budget *budget, double seconds)
+{
+    size_t n = (size_t)s->h->n_txns + 1;
+
+    s->options = (hf_check_options){
+        .threads = 1, .no_chains = !hf_has_predicates(s->h), .is_part = true};
+    s->options.mixed = options && options->mixed;
+    if (budget)
+        s->budget = (hf_budget){.bytes = budget->bytes,
+                                .interrupted = budget->interrupted,
+                                .progress = budget->progress,
+                                .user = budget->user};
+    s->budget.seconds = seconds;
+    hf_budget_start(&s->budget);
+    s->in = HF_NEW_ZEROED(uint8_t, n);
+    s->in_core = HF_NEW_ZEROED(uint8_t, n);
+    s->needed = HF_NEW_ZEROED(uint8_t, n);
+    hf_arena_init(&s->arena);
+    hf_map_init(&s->met);
+    index_reads(s);
+}
+
 void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
                     hf_budget *budget, hf_result *r)
 {
     uint64_t start = hf_clock_ns();
     shrinker s = {.h = h, .level = r->level};
     double seconds = seconds_for(budget, r);
+    bool cut;
 
     if (r->verdict != HF_INVALID || r->witness.kind != HF_WITNESS_PROOF ||
-        r->witness.rests || r->witness.n_order > 0 || seconds <= 0 ||
-        (budget && budget->spent) || !hf_parts_init(&s.parts, h))
+        r->witness.rests || r->witness.minimal || seconds <= 0 ||
+        (budget && budget->spent))
         return;
-    s.options = (hf_check_options){.threads = 1, .no_chains = true};
-    s.options.mixed = options && options->mixed;
-    if (budget)
-        s.budget = (hf_budget){.bytes = budget->bytes,
-                               .interrupted = budget->interrupted,
-                               .progress = budget->progress,
-                               .user = budget->user};
-    s.budget.seconds = seconds;
-    hf_budget_start(&s.budget);
-    s.in = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
-    s.in_core = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
-    s.needed = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
-    hf_arena_init(&s.arena);
-    hf_map_init(&s.met);
-    index_reads(&s);
-    if (begin(&s, &r->witness)) {
+    cut = hf_parts_init(&s.parts, h);
+    if (!cut)
+        hf_parts_list(&s.parts, h);
+    open_shrinker(&s, options, budget, seconds);
+    if (!cut) {
+        gather(&s, &r->witness);
+        s.proof = r->witness;
+        if (shrink_by_enumeration(&s))
+            store(&s, true, r);
+    } else if (begin(&s, &r->witness)) {
         follow_proof(&s);
         store(&s, shrink(&s), r);
+    }
+    release(&s);
+    r->seconds += (double)(hf_clock_ns() - start) / 1e9;
+}
+
+void hf_poly_confirm(const hf_history *h, const hf_check_options *options,
+                     hf_budget *budget, hf_result *r)
+{
+    uint64_t start = hf_clock_ns();
+    shrinker s = {.h = h, .level = r->level, .unproved = true};
+    double left = 0;
+
+    if (budget && budget->seconds > 0)
+        left = budget->seconds -
+               (double)(hf_clock_ns() - budget->started_ns) / 1e9;
+    if ((budget && (budget->spent || (budget->seconds > 0 && left <= 0))) ||
+        !hf_parts_init(&s.parts, h))
+        return;
+    open_shrinker(&s, options, budget, left);
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        add(&s, t);
+    if (ask(&s) == HF_INVALID) {
+        (void)shrink(&s);
+        store_core(&s, r);
     }
     release(&s);
     r->seconds += (double)(hf_clock_ns() - start) / 1e9;

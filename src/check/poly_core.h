@@ -4,8 +4,13 @@
 
 #include "check/check.h"
 
-/* If r is invalid by a proof, and h has neither predicate operations nor
- * statements, looks for as few transactions as it can that are impossible by
+/* r is unknown, but excluded by a search.  Transactions are left out as long as
+ * the rest is, until few enough to enumerate are left, or those that are have a
+ * proof: then r is invalid.  As long as the budget lasts. */
+void hf_poly_confirm(const hf_history *h, const hf_check_options *options,
+                     hf_budget *budget, hf_result *r);
+
+/* If r is invalid by a proof, looks for as few transactions as it can that are impossible by
  * themselves, and replaces the proof by one about those.  It takes at most a
  * second, or as long as the check took if that is more, and at most half of
  * what the budget has left; whatever it finds, the verdict stays. */

@@ -46,8 +46,7 @@ static hf_poly_candidate candidate_of(const hf_worlds *w, hf_op_id read)
 /* The version that the read of a wr or rw edge returned.  *ret_chosen: what it
  * is taken to be, if there is a choice. */
 static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
-                             hf_lit_list *list, uint32_t *ret_chosen,
-                             bool *ret_told)
+                             hf_lit_list *list, uint32_t *ret_chosen)
 {
     const hf_poly *p = &w->p;
     const hf_graph *g = w->g;
@@ -57,10 +56,10 @@ static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
         return hf_worlds_version_seen(w, read, e->key, list, ret_chosen);
     if (hf_graph_is_loose(g, e->key)) {
         hf_worlds_lits_of_list(w, read, list);
-        *ret_told = false;
-        return w->source[read] == HF_CHOSEN_INITIAL || w->source[read] == 0
-                   ? g->ver_first[e->key]
-                   : hf_graph_version_of(g, w->source[read] - 1, e->key);
+        if (w->source[read] == HF_CHOSEN_INITIAL || w->source[read] == 0)
+            return g->ver_first[e->key];
+        *ret_chosen = w->source[read];
+        return hf_graph_version_of(g, w->source[read] - 1, e->key);
     }
     if (p->choice_of[read] == HF_NONE)
         return hf_graph_source(g, read);
@@ -89,7 +88,7 @@ static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, bool strict,
     if (e->kind == HF_EDGE_WW)
         a = hf_graph_version_of(g, e->from, e->key);
     if (e->kind == HF_EDGE_WR || e->kind == HF_EDGE_RW)
-        a = version_read(w, e, read, list, &chosen, ret_told);
+        a = version_read(w, e, read, list, &chosen);
     if ((e->kind == HF_EDGE_WW || e->kind == HF_EDGE_RW) && a != HF_NONE)
         hf_worlds_add_before(w, list, e->key, a,
                              hf_graph_version_of(g, e->to, e->key));
@@ -141,12 +140,14 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
 {
     hf_poly *p = &w->p;
     hf_poly_clause c = {.kind = HF_STEP_CYCLE,
-                        .first = (uint32_t)p->lemma_edges.n,
                         .op = HF_NONE,
                         .writer = HF_NONE,
-                        .first_lit = (uint32_t)p->lemma_lits.n};
+                        .first_lit = (uint32_t)p->lemma_lits.n,
+                        .first_list = (uint32_t)p->lemma_lists.n};
     hf_worlds_edges edges = {0}, orders = {0};
+    size_t before = p->lemma_edges.n;
     hf_lit_list lits = {0};
+    HF_VEC(uint32_t) chosen = {0};
     bool told = true, strict;
     hf_lit torn;
 
@@ -156,14 +157,17 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
         hf_worlds_add_lit(
             &lits, hf_poly_happened(p, hf_op_txn(w->g->h, cycle->ops[0])));
     }
+    w->first_list = c.first_list;
     hf_worlds_tell_edges(w, cycle, &edges);
     strict = hf_worlds_is_strict(w, edges.at, (uint32_t)edges.n);
+    for (size_t i = 0; i < edges.n; i++)
+        hf_vec_push(&chosen, lits_of_edge(w, &edges.at[i], strict, &lits,
+                                          &orders, &told));
+    c.n_lists = (uint32_t)p->lemma_lists.n - c.first_list;
+    c.first = (uint32_t)p->lemma_edges.n;
     for (size_t i = 0; i < edges.n; i++) {
-        uint32_t chosen =
-            lits_of_edge(w, &edges.at[i], strict, &lits, &orders, &told);
-
         hf_vec_push(&p->lemma_edges, edges.at[i]);
-        hf_vec_push(&p->lemma_chosen, chosen);
+        hf_vec_push(&p->lemma_chosen, chosen.at[i]);
     }
     for (size_t i = 0; i < orders.n; i++) {
         hf_vec_push(&p->lemma_edges, orders.at[i]);
@@ -182,8 +186,10 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
         (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n,
                               hf_worlds_add_clause(p, c));
     } else {
-        p->lemma_edges.n = p->lemma_chosen.n = c.first;
+        p->lemma_edges.n = p->lemma_chosen.n = before;
+        p->lemma_lists.n = c.first_list;
     }
+    hf_vec_release(&chosen);
     hf_vec_release(&edges);
     hf_vec_release(&orders);
     hf_vec_release(&lits);

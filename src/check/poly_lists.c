@@ -283,6 +283,39 @@ static bool ends_with_own(const sequence *s, const reading *r, hf_op_id last)
     return n == r->own;
 }
 
+/* Nobody who need not have happened appends what is in the list: then it is a
+ * beginning of the sequence even where dirty reads are allowed. */
+static bool is_clean(const sequence *s, const reading *r)
+{
+    const hf_history *h = s->h;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id o = h->op_first[t];
+             h->txn_outcome[t] != HF_COMMITTED && o < h->op_first[t + 1]; o++)
+            for (size_t i = 0; appends(s, o) && i < r->items.n; i++)
+                if (r->items.at[i] == h->op_value[o])
+                    return false;
+    return true;
+}
+
+/* The place in the order of the first writer whose elements are not in a clean
+ * list where they should be; HF_NONE: there is none. */
+static uint32_t first_break(const sequence *s, const reading *r)
+{
+    const hf_history *h = s->h;
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < s->order.n && at < r->items.n; i++) {
+        hf_txn_id t = s->w->g->ver_txn[s->order.at[i]];
+
+        for (hf_op_id o = h->op_first[t];
+             o < h->op_first[t + 1] && at < r->items.n; o++)
+            if (appends(s, o) && r->items.at[at++] != h->op_value[o])
+                return i;
+    }
+    return HF_NONE;
+}
+
 /* The same where dirty reads are allowed: some elements may be left out. */
 static bool fits_dirty(const sequence *s, const reading *r, uint32_t i,
                        uint32_t n)
@@ -338,6 +371,57 @@ static void add_around(const sequence *s, uint32_t at, hf_lit_list *list)
     }
 }
 
+/* ---- the same, for a proof ----------------------------------------------- */
+
+/* As verify/proof_lists.c reads it: who is before the writer at place `at`, and
+ * who behind it. */
+static void tell_edge(const sequence *s, uint32_t i, uint32_t k)
+{
+    const hf_graph *g = s->w->g;
+    uint32_t a = s->order.at[i], b = s->order.at[k];
+    hf_poly *p = &s->w->p;
+
+    hf_vec_push(&p->lemma_edges,
+                (hf_edge){HF_EDGE_WW, g->ver_txn[a], g->ver_txn[b], s->key,
+                          g->ver_op[a], g->ver_op[b]});
+    hf_vec_push(&p->lemma_chosen, HF_CHOSEN_ONLY);
+}
+
+/* All of them, one after the other: their order, with all that it says, or that
+ * there are no more. */
+static void tell_order(const sequence *s, bool all, hf_poly_clause *c)
+{
+    for (uint32_t i = 1; i < s->order.n; i++)
+        tell_edge(s, i - 1, i);
+    for (uint32_t i = 0; i < s->order.n && all; i++)
+        for (uint32_t k = i + 2; k < s->order.n; k++)
+            tell_edge(s, i, k);
+    if (s->order.n == 1)
+        c->writer = s->w->g->ver_txn[s->order.at[0]];
+}
+
+static hf_poly_clause tell_list(const sequence *s, hf_op_id op, uint32_t at,
+                                bool dirty)
+{
+    hf_poly *p = &s->w->p;
+    hf_poly_clause c = {.kind = HF_STEP_LIST,
+                        .first = (uint32_t)p->lemma_edges.n,
+                        .op = op,
+                        .writer = HF_NONE};
+
+    if (dirty || at >= s->order.n)
+        tell_order(s, dirty, &c);
+    else
+        c.writer = s->w->g->ver_txn[s->order.at[at]];
+    for (uint32_t i = 0; !dirty && at < s->order.n && i < s->order.n; i++)
+        if (i < at)
+            tell_edge(s, i, at);
+        else if (i > at)
+            tell_edge(s, at, i);
+    c.n = (uint32_t)p->lemma_edges.n - c.first;
+    return c;
+}
+
 static void add_all(const sequence *s, hf_lit_list *list)
 {
     for (uint32_t i = 0; i < s->order.n; i++)
@@ -347,19 +431,22 @@ static void add_all(const sequence *s, hf_lit_list *list)
 }
 
 /* Not all of this.  Returns what to choose first; HF_LIT_NONE: nothing. */
-static hf_lit forbid(const sequence *s, const reading *r, hf_lit_list *lits)
+static hf_lit forbid(const sequence *s, const reading *r, uint32_t at,
+                     hf_lit_list *lits)
 {
     hf_poly *p = &s->w->p;
-    hf_poly_clause c = {.kind = HF_STEP_KIND_COUNT,
-                        .op = r->op,
-                        .writer = HF_NONE,
-                        .first_lit = (uint32_t)p->lemma_lits.n};
+    hf_poly_clause c = {.kind = HF_STEP_LIST, .op = r->op, .writer = HF_NONE};
     hf_lit first;
 
     hf_worlds_add_lit(lits, hf_poly_happened(p, r->t));
     first = hf_worlds_unsaid(p, lits);
     if (first != HF_LIT_NONE)
         return first;
+    if (r->odd)
+        c.first = (uint32_t)p->lemma_edges.n;
+    else
+        c = tell_list(s, r->op, at, r->dirty);
+    c.first_lit = (uint32_t)p->lemma_lits.n;
     c.n_lits = (uint32_t)lits->n;
     for (size_t i = 0; i < lits->n; i++) {
         hf_vec_push(&p->lemma_lits, lits->at[i]);
@@ -385,11 +472,15 @@ static bool take(const sequence *s, reading *r, hf_lit *ret_lit)
                                                   : HF_CHOSEN(r->source);
         return true;
     }
+    if (!r->odd && r->dirty && s->order.n > 1 && is_clean(s, r)) {
+        at = first_break(s, r);
+        r->dirty = at == HF_NONE;
+    }
     if (!r->odd && r->dirty)
         add_all(s, &lits);
     else if (!r->odd)
         add_around(s, at, &lits);
-    *ret_lit = forbid(s, r, &lits);
+    *ret_lit = forbid(s, r, at, &lits);
     hf_vec_release(&lits);
     return false;
 }
@@ -416,6 +507,17 @@ bool hf_worlds_take_lists(hf_worlds *w, hf_lit *ret_lit)
     return fine;
 }
 
+/* Where reads have to agree, those of one key are one. */
+static bool is_same_read(const hf_worlds *w, hf_op_id a, hf_op_id b)
+{
+    const hf_graph *g = w->g;
+    hf_txn_id t = hf_op_txn(g->h, a);
+
+    return a == b ||
+           (t == hf_op_txn(g->h, b) && g->h->op_key[a] == g->h->op_key[b] &&
+            (g->own ? g->own[t] : g->level)->internal);
+}
+
 void hf_worlds_lits_of_list(hf_worlds *w, hf_op_id op, hf_lit_list *list)
 {
     sequence s = {.w = w, .h = w->g->h};
@@ -424,10 +526,15 @@ void hf_worlds_lits_of_list(hf_worlds *w, hf_op_id op, hf_lit_list *list)
 
     if (w->source[op] == HF_CHOSEN_ONLY || source == HF_NONE)
         return; /* what is there to begin with */
+    for (size_t i = w->first_list; i < w->p.lemma_lists.n; i++)
+        if (is_same_read(w, w->p.lemma_lists.at[i].op, op))
+            return; /* twice in one cycle */
     load_sequence(&s, s.h->op_key[op]);
     for (uint32_t i = 0; i < s.order.n; i++)
-        if (w->g->ver_txn[s.order.at[i]] == source)
+        if (w->g->ver_txn[s.order.at[i]] == source) {
             add_around(&s, i, list);
+            hf_vec_push(&w->p.lemma_lists, tell_list(&s, op, i, false));
+        }
     hf_vec_release(&s.order);
     hf_vec_release(&s.initial);
 }

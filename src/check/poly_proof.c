@@ -231,13 +231,13 @@ static uint32_t add_cycle(hf_prover *v, uint32_t index)
                               (uint32_t)v->used.n - first, HF_NONE, HF_NONE});
 }
 
-/* A clause that the solver was given. */
-static uint32_t add_clause(hf_prover *v, const hf_poly_clause *c)
+/* A clause that rests on the history alone. */
+static uint32_t add_plain(hf_prover *v, const hf_poly_clause *c)
 {
     const hf_poly *p = v->p;
     hf_step s = {c->kind, 0, 0, c->op, c->writer};
 
-    if (c->kind == HF_STEP_CYCLE) {
+    if (c->kind == HF_STEP_CYCLE || c->kind == HF_STEP_LIST) {
         s.first = (uint32_t)v->edges.n;
         s.n = c->n;
         for (uint32_t i = 0; i < c->n; i++)
@@ -247,6 +247,28 @@ static uint32_t add_clause(hf_prover *v, const hf_poly_clause *c)
                                        HF_NONE});
     }
     return add_step(v, s);
+}
+
+/* A clause that the solver was given; where sources of lists follow from
+ * orders, resolved with what says so. */
+static uint32_t add_clause(hf_prover *v, const hf_poly_clause *c)
+{
+    const hf_poly *p = v->p;
+    uint32_t step = add_plain(v, c), n = c->n_lists, first;
+    uint32_t *lists;
+
+    if (n == 0)
+        return step;
+    lists = HF_NEW_ARRAY(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        lists[i] = add_plain(v, &p->lemma_lists.at[c->first_list + i]);
+    first = (uint32_t)v->used.n;
+    hf_vec_push(&v->used, step);
+    for (uint32_t i = 0; i < n; i++)
+        hf_vec_push(&v->used, lists[i]);
+    hf_free(lists);
+    return add_step(v,
+                    (hf_step){HF_STEP_RESOLVE, first, n + 1, HF_NONE, HF_NONE});
 }
 
 static uint32_t add_resolution(hf_prover *v, const hf_order_proof *proof,

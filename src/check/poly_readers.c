@@ -165,7 +165,8 @@ static bool link_back(hf_poly *p, hf_key_id key, uint32_t v)
         a--;
         for (uint32_t i = p->chosen_head[a]; i != HF_NONE;
              i = p->candidates.at[i].next)
-            if (!link_closed(p, reader_of(p, i), key, a,
+            if ((p->events[reader_of(p, i)] & HF_EVENT_ANTI) &&
+                !link_closed(p, reader_of(p, i), key, a,
                              2 * p->candidates.at[i].var))
                 return false;
     } while (g->ver_txn[a] != HF_NONE &&

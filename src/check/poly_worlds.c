@@ -22,7 +22,6 @@
 
 #define GUESS_CONFLICTS 2000u
 #define MOST_BYTES ((size_t)2 << 30) /* for reachability */
-#define FEW_TO_ENUMERATE 8u
 #define FEW 20u /* transactions for which no guess is worth it */
 
 /* ---- the world at hand --------------------------------------------------- */
@@ -315,6 +314,13 @@ static void set_unknown(hf_worlds *w, const char *reason)
     w->r->reason = hf_arena_text(&w->r->arena, reason, strlen(reason));
 }
 
+static void set_excluded(hf_worlds *w)
+{
+    set_unknown(w, "no world is left, but there are too many transactions "
+                   "to prove it");
+    w->r->is_excluded = true;
+}
+
 /* How far it came. */
 static void tell_limit(hf_worlds *w)
 {
@@ -330,78 +336,6 @@ static void tell_limit(hf_worlds *w)
         (unsigned long long)(w->conflicts + hf_order_conflicts(w->p.order)),
         hf_budget_reason(w->g->budget));
     set_unknown(w, text);
-}
-
-static void add_var(const hf_worlds *w, uint32_t var, uint8_t *in)
-{
-    const hf_poly *p = &w->p;
-    hf_poly_var v = p->vars.at[var];
-
-    if (v.kind == HF_POLY_HAPPENED) {
-        in[v.a] = 1;
-    } else if (v.kind == HF_POLY_FROM) {
-        const hf_poly_choice *c = &p->choices.at[v.a];
-
-        in[c->reader] = 1;
-        for (uint32_t i = c->first; i < c->first + c->n; i++)
-            if (p->candidates.at[i].writer != HF_NONE)
-                in[p->candidates.at[i].writer] = 1;
-    } else {
-        for (uint32_t k = 0; k < 2; k++) {
-            hf_txn_id t = w->g->ver_txn[k ? v.b : v.a];
-
-            if (t != HF_NONE)
-                in[t] = 1;
-        }
-    }
-}
-
-static void add_clause(const hf_worlds *w, const hf_poly_clause *c, uint8_t *in)
-{
-    const hf_poly *p = &w->p;
-
-    for (uint32_t i = 0; i < c->n_lits; i++)
-        add_var(w, HF_LIT_VAR(p->lemma_lits.at[c->first_lit + i]), in);
-    for (uint32_t i = c->first; i < c->first + c->n; i++) {
-        in[p->lemma_edges.at[i].from] = 1;
-        in[p->lemma_edges.at[i].to] = 1;
-    }
-    if (c->op != HF_NONE && c->op < w->g->h->n_ops)
-        in[hf_op_txn(w->g->h, c->op)] = 1;
-    if (c->writer != HF_NONE && c->writer < w->g->h->n_txns)
-        in[c->writer] = 1;
-}
-
-/* Where the steps of a proof cannot say it: the transactions it speaks of, if
- * they are few. */
-static void prove_by_enumeration(hf_worlds *w, const hf_order_proof *proof)
-{
-    const hf_poly *p = &w->p;
-    uint32_t n_txns = w->g->h->n_txns, n = 0;
-    uint8_t *in = HF_NEW_ZEROED(uint8_t, (size_t)n_txns + 1);
-    hf_txn_id *core = HF_NEW_ARRAY(hf_txn_id, (size_t)n_txns + 1);
-
-    for (uint32_t i = 0; i < proof->n_steps; i++) {
-        const hf_order_step *s = &proof->steps[i];
-
-        if (s->kind == HF_ORDER_STEP_CLAUSE)
-            add_clause(w, &p->clauses.at[s->source], in);
-        for (uint32_t k = 0; s->kind == HF_ORDER_STEP_CYCLE && k < s->n; k++)
-            for (uint32_t end = 0; end < 2; end++) {
-                const hf_order_step_edge *e = &proof->edges[s->first + k];
-                uint32_t node = end ? e->to : e->from;
-
-                if (node < p->nodes.times)
-                    in[hf_poly_txn(p, node)] = 1;
-            }
-    }
-    for (hf_txn_id t = 0; t < n_txns; t++)
-        if (in[t] || n_txns <= FEW_TO_ENUMERATE)
-            core[n++] = t;
-    if (n > 0)
-        hf_report_core(w->report, core, n);
-    hf_free(core);
-    hf_free(in);
 }
 
 static void deliver(hf_worlds *w, hf_order_answer answer)
@@ -427,13 +361,12 @@ static void deliver(hf_worlds *w, hf_order_answer answer)
     }
     hf_order_proof_make(w->p.order, &proof);
     if (!hf_poly_prove(&w->p, &proof, w->report))
-        prove_by_enumeration(w, &proof);
+        hf_worlds_enumerate(w, &proof);
     hf_order_proof_release(&proof);
     if (w->report->found.n > 0)
         hf_report_deliver(w->report, w->r);
     else
-        set_unknown(w, "no world is left, but there are too many transactions "
-                       "to prove it");
+        set_excluded(w);
 }
 
 /* Where only orders are open: an order that proves more. */

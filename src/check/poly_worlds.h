@@ -15,6 +15,7 @@
  *                   poly_conditions.c: what edges of conditions rest on
  *   poly_lists.c    lists of which an order of appends tells the source
  *   poly_worlds.c   the search
+ *   poly_enumerate.c  refutations that no proof can say, of few
  *   poly_mixed.c    one world, each transaction judged by its own level;
  *                   poly_mixed_looks.c: its conditions; poly_sight.c: what
  *                   is visible to it
@@ -47,6 +48,7 @@ typedef struct hf_worlds {
     uint32_t n_uncertain;
     uint8_t *loose;         /* per key: see hf_graph_world; NULL: none */
     HF_VEC(hf_op_id) lists; /* reads of those, by all who may have happened */
+    size_t first_list;      /* of the cycle at hand, in lemma_lists */
     /* writes by value, where there are several */
     uint32_t *write_first;
     hf_op_id *writes;
@@ -92,6 +94,10 @@ void hf_worlds_find_loose(hf_worlds *w);
 bool hf_worlds_take_lists(hf_worlds *w, hf_lit *ret_lit);
 /* What the source of a list read rests on. */
 void hf_worlds_lits_of_list(hf_worlds *w, hf_op_id op, hf_lit_list *list);
+
+/* poly_enumerate.c: adds a core to what was found, if those that the refutation
+ * speaks of are few. */
+void hf_worlds_enumerate(hf_worlds *w, const hf_order_proof *proof);
 
 /* poly_guess.c: true if that decided it. */
 bool hf_worlds_decide_by_guess(hf_worlds *w);

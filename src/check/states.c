@@ -415,6 +415,14 @@ static hf_states_answer find(decision *d, uint64_t steps)
     return answer;
 }
 
+/* What increments without results add up to is known in a serial order, and
+ * verify carries them out. */
+static bool can_be_told(const decision *d)
+{
+    return !d->s.sums ||
+           (!d->s.snapshots && d->level->shape != HF_SHAPE_WW);
+}
+
 bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
                     hf_budget *budget, hf_result *r, bool *ret_none)
 {
@@ -422,7 +430,7 @@ bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
     decision d = {
         .h = h, .level = hf_level_get(r->level), .budget = &share, .r = r};
     hf_states_answer answer = find(&d, steps);
-    bool found = answer == HF_STATES_FOUND && !d.s.sums;
+    bool found = answer == HF_STATES_FOUND && can_be_told(&d);
 
     *ret_none = answer == HF_STATES_NONE;
     if (found)
@@ -438,7 +446,7 @@ bool hf_states_decide(const hf_history *h, bool counters, hf_budget *budget,
     decision d = {
         .h = h, .level = hf_level_get(r->level), .budget = budget, .r = r};
     hf_states_answer answer = find(&d, MOST_STEPS);
-    bool done = answer == HF_STATES_FOUND && (counters || !d.s.sums);
+    bool done = answer == HF_STATES_FOUND && (counters || can_be_told(&d));
 
     if (done)
         set_valid(&d);

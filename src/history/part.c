@@ -42,10 +42,32 @@ static bool can_be_cut(const hf_history *h)
     for (hf_op_id op = 0; op < h->n_ops; op++) {
         hf_op_kind kind = hf_op_kind_of(h, op);
 
-        if (hf_op_has_predicate(kind) || kind == HF_OP_SQL)
+        if (kind == HF_OP_SQL ||
+            (hf_op_has_predicate(kind) &&
+             hf_op_predicate(h, op).snapshot != HF_SNAPSHOT_NONE))
             return false;
     }
     return true;
+}
+
+/* Who writes each key, of any outcome; perhaps more than once. */
+static void list_keys(hf_parts *p)
+{
+    const hf_history *h = p->whole;
+    hf_value_id v;
+
+    p->key_first = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 3);
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (hf_part_writes(h, op, &v))
+            p->key_first[h->op_key[op] + 2]++;
+    for (hf_key_id k = 0; k <= h->n_keys; k++)
+        p->key_first[k + 1] += p->key_first[k];
+    p->key_writers =
+        HF_NEW_ARRAY(hf_txn_id, (size_t)p->key_first[h->n_keys + 1] + 1);
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+            if (hf_part_writes(h, op, &v))
+                p->key_writers[p->key_first[h->op_key[op] + 1]++] = t;
 }
 
 static void list_writers(hf_parts *p)
@@ -78,12 +100,20 @@ bool hf_parts_init(hf_parts *p, const hf_history *h)
     *p = (hf_parts){.whole = h};
     if (!can_be_cut(h))
         return false;
+    hf_parts_list(p, h);
+    return true;
+}
+
+void hf_parts_list(hf_parts *p, const hf_history *h)
+{
+    *p = (hf_parts){.whole = h};
     p->write_first = HF_NEW_ZEROED(uint32_t, (size_t)h->n_values + 3);
     p->blind = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
     p->lists = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
     p->kept = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
     list_writers(p);
-    return true;
+    if (hf_has_predicates(h))
+        list_keys(p);
 }
 
 void hf_parts_release(hf_parts *p)
@@ -93,6 +123,8 @@ void hf_parts_release(hf_parts *p)
     hf_free(p->blind);
     hf_free(p->lists);
     hf_free(p->kept);
+    hf_free(p->key_first);
+    hf_free(p->key_writers);
 }
 
 /* ---- a part -------------------------------------------------------------- */
@@ -102,7 +134,7 @@ typedef struct cut {
     const hf_history *h; /* the whole */
     hf_part *ret;
     hf_builder *b;
-    uint32_t n_keys;
+    uint32_t n_keys, n_txns;
     HF_VEC(hf_op_id) ops;
 } cut;
 
@@ -183,12 +215,21 @@ static void add_keys(cut *c, const hf_txn_id *txns, uint32_t n)
 {
     const hf_history *h = c->h;
     HF_VEC(hf_key_id) keys = {0};
+    hf_predicate q;
 
     for (uint32_t i = 0; i < n; i++)
         for (hf_op_id op = h->op_first[txns[i]]; op < h->op_first[txns[i] + 1];
-             op++)
+             op++) {
             if (h->op_key[op] != HF_NONE)
                 hf_vec_push(&keys, h->op_key[op]);
+            if (!hf_op_has_predicate(hf_op_kind_of(h, op)))
+                continue;
+            q = hf_op_predicate(h, op);
+            for (uint32_t k = 0; k < q.n_versions; k++)
+                hf_vec_push(&keys, h->value_key[q.versions[k].value]);
+            for (uint32_t k = 0; k < q.n_results; k++)
+                hf_vec_push(&keys, h->value_key[q.results[k].value]);
+        }
     if (keys.n > 0)
         qsort(keys.at, keys.n, sizeof(*keys.at), by_id);
     for (size_t i = 0; i < keys.n; i++) {
@@ -272,6 +313,115 @@ static void add_increment(cut *c, hf_txn_id t, hf_op_id op, hf_key_id own)
         hf_builder_op(c->b, t, HF_OP_WRITE, own, after);
 }
 
+/* ---- conditions ---------------------------------------------------------- */
+
+typedef HF_VEC(hf_version_ref) ref_list;
+
+/* Of a version that was looked at, or a row: is it one of the part? */
+static bool is_left(const cut *c, hf_version_ref ref)
+{
+    hf_key_id key = c->h->value_key[ref.value];
+
+    if (c->p->blind[key] || c->p->lists[key])
+        return false;
+    if (ref.writer == HF_NONE)
+        return !is_outside(c, ref.value);
+    return ref.writer == HF_WRITER_INITIAL || c->p->kept[ref.writer];
+}
+
+/* Does one who is gone write the key? */
+static bool is_shared(const cut *c, hf_key_id key)
+{
+    for (uint32_t i = c->p->key_first[key]; i < c->p->key_first[key + 1]; i++)
+        if (!c->p->kept[c->p->key_writers[i]])
+            return true;
+    return false;
+}
+
+static bool is_returned(const cut *c, const hf_predicate *q, hf_key_id key)
+{
+    for (uint32_t i = 0; i < q->n_results; i++)
+        if (c->h->value_key[q->results[i].value] == key)
+            return true;
+    return false;
+}
+
+static void add_ref(cut *c, hf_version_ref ref, ref_list *ret)
+{
+    hf_key_id own = find(c->ret->keys, c->n_keys, c->h->value_key[ref.value]);
+
+    if (ref.writer < HF_WRITER_INITIAL)
+        ref.writer = find(c->ret->txns, c->n_txns, ref.writer);
+    ref.value = add_value(c, own, ref.value);
+    hf_vec_push(ret, ref);
+}
+
+/* What is left of the version set, and of the rows.  A row and its entry stay
+ * or go together.  False: it says nothing any more: the entries of an aggregate
+ * are all there, or none. */
+static bool cut_refs(cut *c, const hf_predicate *q, bool aggregate,
+                     ref_list *versions, ref_list *rows)
+{
+    for (uint32_t i = 0; i < q->n_versions; i++) {
+        hf_key_id key = c->h->value_key[q->versions[i].value];
+
+        if (is_left(c, q->versions[i]) &&
+            ((!aggregate && is_returned(c, q, key)) || !is_shared(c, key)))
+            add_ref(c, q->versions[i], versions);
+        else if (aggregate)
+            return false;
+    }
+    for (uint32_t i = 0; i < q->n_results; i++)
+        if (is_left(c, q->results[i]))
+            add_ref(c, q->results[i], rows);
+        else if (aggregate)
+            return false;
+    return versions->n > 0 || rows->n > 0 || !q->has_version_set;
+}
+
+static hf_scalar text_of(const hf_history *h, hf_string_id id)
+{
+    hf_str s;
+
+    if (id == HF_NONE)
+        return (hf_scalar){.type = HF_NIL};
+    s = hf_string(h, id);
+    return (hf_scalar){.type = HF_TEXT, .text = s.ptr, .length = s.len};
+}
+
+static bool add_predicate(cut *c, hf_txn_id t, hf_op_id op)
+{
+    const hf_history *h = c->h;
+    hf_predicate q = hf_op_predicate(h, op);
+    ref_list versions = {0}, rows = {0};
+    bool left = cut_refs(c, &q, hf_op_is_aggregate(hf_op_kind_of(h, op)),
+                         &versions, &rows);
+    hf_scalar *columns = HF_NEW_ARRAY(hf_scalar, (size_t)q.n_columns + 1);
+
+    for (uint32_t i = 0; i < q.n_columns; i++)
+        columns[i] = text_of(h, q.columns[i]);
+    if (left)
+        (void)hf_builder_predicate(
+            c->b, t, h->op_kind[op],
+            &(hf_predicate_in){.table = text_of(h, q.table),
+                               .condition = text_of(h, q.condition),
+                               .columns = columns,
+                               .n_columns = q.n_columns,
+                               .has_version_set = q.has_version_set,
+                               .has_result_set = q.has_result_set,
+                               .versions = versions.at,
+                               .n_versions = (uint32_t)versions.n,
+                               .results = rows.at,
+                               .n_results = (uint32_t)rows.n,
+                               .result = q.result});
+    hf_free(columns);
+    hf_vec_release(&versions);
+    hf_vec_release(&rows);
+    return left;
+}
+
+/* ---- transactions -------------------------------------------------------- */
+
 /* False: nothing of it is left. */
 static bool add_op(cut *c, hf_txn_id t, hf_op_id op)
 {
@@ -280,8 +430,11 @@ static bool add_op(cut *c, hf_txn_id t, hf_op_id op)
     hf_value_id v;
     hf_key_id own;
 
-    if ((hf_op_flags_of(h, op) & HF_OP_FAILED) ||
-        !(hf_op_installs(kind) || hf_op_reads_item(kind)))
+    if (hf_op_flags_of(h, op) & HF_OP_FAILED)
+        return false;
+    if (hf_op_has_predicate(kind))
+        return add_predicate(c, t, op);
+    if (!(hf_op_installs(kind) || hf_op_reads_item(kind)))
         return false;
     own = find(c->ret->keys, c->n_keys, h->op_key[op]);
     if (kind == HF_OP_INCREMENT) {
@@ -367,6 +520,7 @@ void hf_part_cut(const hf_parts *p, const hf_txn_id *txns, uint32_t n,
         ret->txns[i] = txns[i];
         p->kept[txns[i]] = 1;
     }
+    c.n_txns = n;
     hf_builder_unique_values(c.b, p->whole->unique_values);
     hf_builder_partial_orders(c.b, p->whole->partial_orders);
     if (p->whole->time_unit != HF_TIME_UNIT_NONE)

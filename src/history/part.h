@@ -3,7 +3,10 @@
  * All others are gone, as docs/semantics.md says under "Cores": a read that
  * might have come from one of them says nothing any more and is left out, a
  * list loses their elements and is left out if it then ends in another one,
- * and version orders are those of the rest.  That only takes demands away:
+ * and version orders are those of the rest.  An entry of a version set, with the
+ * row if there is one, is left out like a read; one that was not returned, as
+ * soon as somebody is gone who wrote its key; an aggregate, with any of its
+ * entries.  That only takes demands away:
  * what is invalid in a part is invalid in the whole.
  *
  * What the certificate says besides version orders is left out as well.
@@ -22,6 +25,9 @@ typedef struct hf_parts {
     uint8_t *blind;        /* per key: has increments without results */
     uint8_t *lists;        /* per key: is appended to */
     uint8_t *kept;         /* per transaction; between calls all 0 */
+    /* per key: who writes it, of any outcome; NULL: no conditions */
+    uint32_t *key_first;
+    hf_txn_id *key_writers;
 } hf_parts;
 
 /* A history of its own; ids ascend with those of the whole. */
@@ -32,9 +38,11 @@ typedef struct hf_part {
     hf_key_id *keys;
 } hf_part;
 
-/* False if there are predicate operations or statements, which are not cut;
- * then nothing is to be released.  h must outlive it.  O(operations). */
+/* False if there are statements, or version sets given as snapshots, which are
+ * not cut; then nothing is to be released.  h must outlive it.  O(operations). */
 HF_MUST_USE bool hf_parts_init(hf_parts *p, const hf_history *h);
+/* The same of any history; it tells who writes what, and cannot be cut. */
+void hf_parts_list(hf_parts *p, const hf_history *h);
 void hf_parts_release(hf_parts *p);
 
 /* The part of these transactions, ascending and each once.  O(their

@@ -119,6 +119,18 @@ typedef struct hf_source {
  * not happen.
  * HAPPENED: if `op` reads from `writer`, and its transaction happened, so did
  * the writer.
+ * LIST: what `op`, a list of key x, says of the order of those who appended to
+ * x, `writer` being one of them (w).  The edges, ww, all from or to w, are
+ * taken for granted, and so is that those before w happened; those of unknown
+ * outcome that no edge names did not.  So w's elements stand behind all of
+ * those before it.  If that contradicts the list, or the list must be longer
+ * or shorter, the clause says that not all of this is so; if the list ends
+ * with w's last element, that then from(op, w).  Without a writer it counts:
+ * those named by edges, and the committed ones, did not append so many
+ * elements.  Below read-committed the edges are the whole order instead, each
+ * from where the one before ends, then what follows from it; without edges w
+ * is alone; but as above, with w, if those who append what is in the list were
+ * all committed.  Versions of a key of which a list is told are never one.
  * RESOLVE: from the clauses of the earlier steps `used`: the first one, then
  * resolved with each of the others in turn, on the one fact that stands in one
  * of the two and negated in the other.
@@ -129,14 +141,15 @@ typedef enum hf_step_kind {
     HF_STEP_SOURCES,
     HF_STEP_HAPPENED,
     HF_STEP_RESOLVE,
+    HF_STEP_LIST,
     HF_STEP_KIND_COUNT
 } hf_step_kind;
 
 typedef struct hf_step {
     hf_step_kind kind;
-    uint32_t first, n; /* cycle: in edges; resolve: in used */
-    hf_op_id op;       /* sources, happened */
-    hf_txn_id writer;  /* happened */
+    uint32_t first, n; /* cycle, list: in edges; resolve: in used */
+    hf_op_id op;       /* sources, happened, list */
+    hf_txn_id writer;  /* happened, list */
 } hf_step;
 
 /* hf_witness.chosen: what the read of an edge is taken to return. */
@@ -204,6 +217,9 @@ struct hf_result {
     uint32_t n_groups;
     hf_group *groups; /* in the order of their first finding; may be empty */
     uint64_t worlds;  /* how many possibilities were tried */
+    /* unknown, though a search left nothing: it has no proof that could be
+     * checked again */
+    bool is_excluded;
     double seconds;
     hf_arena arena; /* owns everything above */
 };

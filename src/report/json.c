@@ -163,7 +163,7 @@ static void write_step(const hf_history *h, const hf_witness *w,
                        const hf_step *s, hf_json *j)
 {
     static const char *const names[HF_STEP_KIND_COUNT] = {
-        "cycle", "sources", "happened", "resolve"};
+        "cycle", "sources", "happened", "resolve", "list"};
 
     hf_json_object(j);
     hf_json_key(j, names[s->kind]);
@@ -179,9 +179,17 @@ static void write_step(const hf_history *h, const hf_witness *w,
     } else {
         hf_json_uint(j, s->op);
     }
-    if (s->kind == HF_STEP_HAPPENED) {
+    if (s->kind == HF_STEP_HAPPENED ||
+        (s->kind == HF_STEP_LIST && s->writer != HF_NONE)) {
         hf_json_key(j, "writer");
         hf_json_uint(j, s->writer);
+    }
+    if (s->kind == HF_STEP_LIST) {
+        hf_json_key(j, "orders");
+        hf_json_array(j);
+        for (uint32_t i = s->first; i < s->first + s->n; i++)
+            write_edge(h, &w->edges[i], HF_CHOSEN_ONLY, false, j);
+        hf_json_end(j);
     }
     hf_json_end(j);
 }

@@ -95,6 +95,15 @@ static void put_cycle(const hf_story *s, const hf_step *step, hf_out *out)
     put_orders(s, step, n, out);
 }
 
+/* "read x = [1, 2] of T3, with T1 before T2 on x" */
+static void put_list(const hf_story *s, const hf_step *step, hf_out *out)
+{
+    hf_op_print(s->h, step->op, out);
+    hf_out_text(out, " of ");
+    hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
+    put_orders(s, step, 0, out);
+}
+
 /* " (by 1, 4)": the facts that refute the others of the step. */
 static void put_citations(const hf_story *s, uint32_t step, uint32_t fact,
                           hf_out *out)
@@ -125,6 +134,9 @@ static void put_line(const hf_story *s, uint32_t fact, hf_out *out)
         put_cycle(s, step, out);
     } else if (step->kind == HF_STEP_SOURCES) {
         hf_out_text(out, ": nothing else is left");
+    } else if (step->kind == HF_STEP_LIST) {
+        hf_out_text(out, ": otherwise not ");
+        put_list(s, step, out);
     } else {
         hf_out_text(out, ": ");
         hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
@@ -196,6 +208,9 @@ static void put_last(const hf_story *s, uint32_t refuted, hf_out *out)
         hf_out_text(out, " of ");
         hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
         hf_out_text(out, " comes from nowhere");
+    } else if (step->kind == HF_STEP_LIST) {
+        hf_out_text(out, "no order of those who appended gives ");
+        put_list(s, step, out);
     } else {
         hf_txn_print(s->h, step->writer, out);
         hf_out_text(out, " did not happen, and was read from");

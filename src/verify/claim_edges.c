@@ -196,12 +196,11 @@ typedef struct steps {
     HF_VEC(uint32_t) chosen, used;
 } steps;
 
-static bool read_cycle(steps *s, hf_json_in *j, hf_step *ret)
+static bool read_edges(steps *s, hf_json_in *j, hf_step *ret)
 {
     uint32_t chosen = HF_CHOSEN_ONLY;
     hf_edge e;
 
-    ret->kind = HF_STEP_CYCLE;
     ret->first = (uint32_t)s->edges.n;
     if (!hf_json_in_open(j, '['))
         return false;
@@ -249,12 +248,21 @@ static bool read_step(steps *s, hf_json_in *j)
         bool resolve = hf_str_eq(key, HF_STR("resolve"));
         bool sources = hf_str_eq(key, HF_STR("sources"));
         bool happened = hf_str_eq(key, HF_STR("happened"));
+        bool list = hf_str_eq(key, HF_STR("list"));
 
-        kinds += cycle || resolve || sources || happened;
+        kinds += cycle || resolve || sources || happened || list;
         if (kinds > 1)
             return hf_json_in_fail(j, "a step is one thing only");
         if (cycle) {
-            (void)read_cycle(s, j, &step);
+            step.kind = HF_STEP_CYCLE;
+            (void)read_edges(s, j, &step);
+        } else if (list) {
+            step.kind = HF_STEP_LIST;
+            step.first = (uint32_t)s->edges.n;
+            (void)hf_claim_id(j, s->h->n_ops, "an operation", &step.op);
+        } else if (hf_str_eq(key, HF_STR("orders")) &&
+                   step.kind == HF_STEP_LIST) {
+            (void)read_edges(s, j, &step);
         } else if (resolve) {
             (void)read_used(s, j, &step);
         } else if (sources || happened) {
@@ -270,8 +278,8 @@ static bool read_step(steps *s, hf_json_in *j)
         return false;
     if (kinds == 0)
         return hf_json_in_fail(j, "expected a step with a field \"cycle\", "
-                                  "\"sources\", \"happened\" or "
-                                  "\"resolve\"");
+                                  "\"sources\", \"happened\", \"list\" "
+                                  "or \"resolve\"");
     if (s->steps.n >= HF_NONE / 2)
         return hf_json_in_fail(j, "too many steps");
     hf_vec_push(&s->steps, step);

@@ -4,12 +4,16 @@
  * those are.  Besides, it lists transactions, and holds in the history
  * restricted to those (history/part.h), where it is checked once more:
  * whatever it names is in the core, and what is known without words is known
- * of the core alone, so these transactions are impossible by themselves.
+ * of the core alone, so these transactions are impossible by themselves.  Only
+ * in its core is a proof checked that has to do with who appended to a list,
+ * which is another list with more, or with conditions.  What is impossible in a
+ * part is so in the whole.
  *
  * A core of at most HF_CORE_MOST is enumerated as well (core_search.c), which
  * cuts the history by code of its own, if the witness says so; and so is the
  * rest of it without each of them, if it is to be minimal.  That larger ones
- * are minimal is not checked.
+ * are minimal is not checked.  Where there are conditions nothing is cut; then
+ * the proof is checked in the whole, and that the core is one by enumeration.
  *
  * O(operations of the history), and the proof in the core.
  */
@@ -87,33 +91,16 @@ static bool check_whole(hf_verifier *v)
     struct hf_view_wanted *view = v->view;
     bool fine;
 
+    if (hf_has_predicates(v->h))
+        return true; /* others may have changed the matches */
+    for (uint32_t i = 0; i < v->w->n_steps; i++)
+        if (v->w->steps[i].kind == HF_STEP_LIST)
+            return true; /* it speaks of all who appended: of the core */
     v->view = NULL;
     fine = hf_verify_proof(v);
     v->view = view;
     return fine;
 }
-
-bool hf_verify_part_proof(hf_verifier *v)
-{
-    hf_txn_id *txns = sorted(v);
-    hf_parts parts;
-    hf_part part;
-    bool fine;
-
-    if (!txns)
-        return false;
-    if (!hf_parts_init(&parts, v->h))
-        return hf_give_up(v, HF_ERR_UNSUPPORTED,
-                          "a proof about a core is not checked where there "
-                          "are predicate operations or statements");
-    hf_part_cut(&parts, txns, v->w->n_order, &part);
-    fine = check_whole(v) && check_in(v, &part);
-    hf_part_release(&part);
-    hf_parts_release(&parts);
-    return fine && hf_verify_small(v);
-}
-
-/* ---- by enumeration ------------------------------------------------------ */
 
 /* Has the history, restricted to the transactions of w, an order? */
 static bool has_order(hf_verifier *v, const hf_witness *w)
@@ -127,6 +114,44 @@ static bool has_order(hf_verifier *v, const hf_witness *w)
     v->w = kept;
     return found;
 }
+
+/* Where there are conditions the history is not cut: the proof is one about
+ * the whole, and its core, if it is small, is enumerated. */
+static bool check_apart(hf_verifier *v)
+{
+    if (v->w->n_order > HF_CORE_MOST)
+        return hf_give_up(v, HF_ERR_UNSUPPORTED,
+                          "a proof about a core of more than %d transactions "
+                          "is not checked where there are predicate "
+                          "operations or statements",
+                          HF_CORE_MOST);
+    if (!hf_verify_proof(v))
+        return false;
+    if (has_order(v, v->w))
+        return hf_refuse(v, "these transactions alone are valid at %s",
+                         v->w->mixed ? "their levels" : v->info->name);
+    return v->status == HF_OK && hf_verify_small(v);
+}
+
+bool hf_verify_part_proof(hf_verifier *v)
+{
+    hf_txn_id *txns = sorted(v);
+    hf_parts parts;
+    hf_part part;
+    bool fine;
+
+    if (!txns)
+        return false;
+    if (!hf_parts_init(&parts, v->h))
+        return check_apart(v);
+    hf_part_cut(&parts, txns, v->w->n_order, &part);
+    fine = check_whole(v) && check_in(v, &part);
+    hf_part_release(&part);
+    hf_parts_release(&parts);
+    return fine && hf_verify_small(v);
+}
+
+/* ---- by enumeration ------------------------------------------------------ */
 
 bool hf_verify_small(hf_verifier *v)
 {

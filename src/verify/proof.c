@@ -335,6 +335,8 @@ static void take_step(resolver *r, uint32_t at)
         if (!is_ruled_out(r, literal))
             add(r, literal);
     }
+    for (size_t i = p->first_spare[at]; i < p->first_spare[at + 1]; i++)
+        add_whole(r, p->spare.at[i]);
 }
 
 /* What is left may be known by versions that no cycle named. */
@@ -425,15 +427,16 @@ static bool check_numbers(hf_verifier *v)
         const hf_step *s = &w->steps[i];
         bool fine = (unsigned)s->kind < HF_STEP_KIND_COUNT;
 
-        if (s->kind == HF_STEP_CYCLE) {
+        if (s->kind == HF_STEP_CYCLE || s->kind == HF_STEP_LIST) {
             fine = s->first == edges && s->n <= w->n_edges - edges;
             edges += s->n;
-        } else if (s->kind == HF_STEP_RESOLVE) {
+        }
+        if (s->kind == HF_STEP_RESOLVE) {
             fine = s->first == used && s->n <= w->n_used - used;
             for (uint32_t k = 0; fine && k < s->n; k++)
                 fine = w->used[used + k] < i;
             used += s->n;
-        } else if (fine) {
+        } else if (fine && s->kind != HF_STEP_CYCLE) {
             fine = s->op < v->h->n_ops &&
                    (s->writer == HF_NONE || s->writer < v->h->n_txns);
         }
@@ -458,8 +461,20 @@ static bool open_proof(hf_verifier *v, hf_proof *p)
         if (!p->chains)
             return false;
     }
+    for (uint32_t i = 0; i < w->n_steps; i++) {
+        hf_key_id key = w->steps[i].kind == HF_STEP_LIST
+                            ? v->h->op_key[w->steps[i].op]
+                            : HF_NONE;
+
+        if (key != HF_NONE && !p->told)
+            p->told = hf_zeros(v, v->h->n_keys, sizeof(*p->told));
+        if (key != HF_NONE)
+            p->told[key] = true;
+    }
     p->first = hf_zeros(v, (size_t)w->n_steps + 1, sizeof(*p->first));
     p->is_short = hf_zeros(v, w->n_steps, sizeof(*p->is_short));
+    p->first_spare =
+        hf_zeros(v, (size_t)w->n_steps + 1, sizeof(*p->first_spare));
     p->edge_before = hf_nones(v, w->n_edges, sizeof(*p->edge_before));
     p->edge_from = hf_nones(v, w->n_edges, sizeof(*p->edge_from));
     return true;
@@ -475,6 +490,7 @@ static void close_proof(hf_proof *p)
     hf_vec_release(&p->known);
     hf_vec_release(&p->slots);
     hf_vec_release(&p->literals);
+    hf_vec_release(&p->spare);
 }
 
 static void *copy(hf_arena *arena, const void *from, size_t n, size_t size)

@@ -29,6 +29,7 @@ typedef struct hf_proof {
     const hf_certain *c;
     const hf_sources *sources;
     const hf_chains *chains; /* NULL: the level allows lost updates */
+    bool *told; /* per key: a list of it is told; NULL: none */
     hf_map before, from, happened, asked;
     HF_VEC(hf_fact) facts;
     HF_VEC(uint8_t) known; /* per fact: an hf_known */
@@ -41,6 +42,9 @@ typedef struct hf_proof {
     size_t *first;
     hf_literals literals;
     bool *is_short; /* per step: says more than it had to */
+    /* literals that it need not have, and its maker may think it has */
+    size_t *first_spare;
+    hf_literals spare;
     /* per fact that is an order: its slots, the heads of chains */
     HF_VEC(uint64_t) slots;
     /* per edge of the witness: what it takes for granted, or HF_NONE */
@@ -64,6 +68,17 @@ uint32_t hf_fact_happened(hf_proof *p, hf_txn_id t);
 
 /* proof_steps.c: the clause of every step that is no resolution. */
 bool hf_proof_read_steps(hf_proof *p);
+/* `literal` is taken for granted: the clause says that it is not so.  HF_NONE:
+ * nothing. */
+void hf_proof_assume(hf_proof *p, uint32_t literal);
+/* An order of versions that the step names is taken for granted. */
+bool hf_proof_order(hf_proof *p, const hf_edge *e);
+/* Does the step in hand name this one? */
+bool hf_proof_has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
+                        hf_key_id key);
+
+/* proof_lists.c: the clause of a list. */
+bool hf_proof_read_list(hf_proof *p, const hf_step *step);
 
 /* See hf_verify_view(). */
 typedef struct hf_view_wanted {

@@ -48,10 +48,17 @@ static void learn(hf_proof *p, uint32_t literal)
     p->known.at[literal / 2] |= literal % 2 ? HF_KNOWN_FALSE : HF_KNOWN_TRUE;
 }
 
+/* Where lists are told each version counts by itself; what chains say of their
+ * order is known all the same. */
+static bool are_one(const hf_proof *p, uint32_t slot)
+{
+    return p->chains && !(p->told && p->told[p->v->facts.write_key[slot]]);
+}
+
 /* The two versions as literals see them; false if they are of one chain. */
 static bool heads_of(const hf_proof *p, uint32_t *a, uint32_t *b)
 {
-    if (p->chains) {
+    if (are_one(p, *a)) {
         *a = p->chains->head[*a];
         *b = p->chains->head[*b];
     }
@@ -90,7 +97,7 @@ bool hf_fact_is_refuted(const hf_proof *p, uint32_t literal)
     uint64_t slots = p->slots.at[literal / 2];
     uint32_t a = (uint32_t)(slots >> 32), b = (uint32_t)slots;
 
-    if (p->facts.at[literal / 2].kind != HF_FACT_BEFORE || !p->chains ||
+    if (p->facts.at[literal / 2].kind != HF_FACT_BEFORE || !are_one(p, a) ||
         p->chains->head[a] != a || p->chains->head[b] != b)
         return false;
     return literal % 2 ? hf_chain_before(p->c, p->chains, a, b)
@@ -155,18 +162,22 @@ uint32_t hf_fact_before(hf_proof *p, uint32_t a, uint32_t b)
         return literal;
     hf_map_set(&p->asked, pair_of(a, b), 0);
     hf_map_set(&p->asked, pair_of(b, a), 0);
-    if (apart && p->chains)
+    if (p->chains) {
+        head_a = p->chains->head[a];
+        head_b = p->chains->head[b];
+    }
+    if (p->chains && head_a != head_b)
         ask_chains(p, head_a, head_b, literal);
-    if (!apart)
+    if (head_a == head_b)
         learn(p, p->chains->place[a] < p->chains->place[b] ? literal
                                                            : literal ^ 1);
     if (hf_before_if_both(p->c, first, second, key) ||
         reads_through(p, first, second, key) ||
-        (apart && p->chains && p->chains->leads[a]))
+        (head_a != head_b && p->chains && p->chains->leads[a]))
         learn(p, literal);
     if (hf_before_if_both(p->c, second, first, key) ||
         reads_through(p, second, first, key) ||
-        (apart && p->chains && p->chains->leads[b]))
+        (head_a != head_b && p->chains && p->chains->leads[b]))
         learn(p, literal ^ 1);
     return literal;
 }

@@ -30,13 +30,14 @@
  *
  * HAPPENED.  For the same reason the writer has.
  *
+ * LIST.  See proof_lists.c.
+ *
  * Cost: the operations of the witness, each with a search in the keys that a
  * transaction writes, and for SOURCES the writers of the value.
  */
 #include "verify/proof.h"
 
-/* `literal` is taken for granted: the clause says that it is not so. */
-static void assume(hf_proof *p, uint32_t literal)
+void hf_proof_assume(hf_proof *p, uint32_t literal)
 {
     if (literal != HF_NONE)
         hf_vec_push(&p->literals, literal ^ 1);
@@ -138,8 +139,8 @@ static bool check_rw(hf_proof *p, const hf_edge *e, uint32_t chosen,
     return true;
 }
 
-static bool has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
-                      hf_key_id key)
+bool hf_proof_has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
+                        hf_key_id key)
 {
     for (uint32_t i = 0; i < p->n_orders; i++)
         if (p->orders[i].from == a && p->orders[i].to == b &&
@@ -182,8 +183,8 @@ static bool changes_by_orders(hf_proof *p, hf_txn_id t, hf_key_id key,
 
             if (u == t || u == before || v->h->txn_outcome[u] == HF_ABORTED ||
                 hf_version_match(p->c, u, key, condition) == other ||
-                (before != HF_NONE && has_order(p, u, before, key)) ||
-                has_order(p, t, u, key))
+                (before != HF_NONE && hf_proof_has_order(p, u, before, key)) ||
+                hf_proof_has_order(p, t, u, key))
                 continue;
             if (v->h->txn_outcome[u] == HF_COMMITTED)
                 return false;
@@ -191,7 +192,7 @@ static bool changes_by_orders(hf_proof *p, hf_txn_id t, hf_key_id key,
                 hf_vec_push(&p->literals, hf_fact_happened(p, u));
         }
     if (before != HF_NONE)
-        assume(p, hf_fact_happened(p, before));
+        hf_proof_assume(p, hf_fact_happened(p, before));
     return true;
 }
 
@@ -267,7 +268,7 @@ static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
 
     if (v->h->txn_outcome[e->from] == HF_ABORTED)
         return hf_refuse_edge(v, e, "its first transaction was aborted");
-    assume(p, hf_fact_happened(p, e->from));
+    hf_proof_assume(p, hf_fact_happened(p, e->from));
     if (e->kind == HF_EDGE_SO || e->kind == HF_EDGE_RT)
         return hf_check_order_edge(v, e);
     if (!hf_edge_ops_are_theirs(v, e))
@@ -280,15 +281,14 @@ static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
         fine = check_rw(p, e, chosen, &before, &from);
     else
         fine = check_condition(p, cycle, e, &before);
-    assume(p, before);
-    assume(p, from);
+    hf_proof_assume(p, before);
+    hf_proof_assume(p, from);
     p->edge_before[at] = before;
     p->edge_from[at] = from;
     return fine;
 }
 
-/* The orders of versions that a step names are taken for granted. */
-static bool check_order(hf_proof *p, const hf_edge *e)
+bool hf_proof_order(hf_proof *p, const hf_edge *e)
 {
     hf_verifier *v = p->v;
     size_t at = (size_t)(e - v->w->edges);
@@ -300,7 +300,7 @@ static bool check_order(hf_proof *p, const hf_edge *e)
         return hf_refuse_edge(v, e, "it is no order of two versions");
     if (!hf_edge_ops_are_theirs(v, e) || !check_ww(p, e, &before))
         return false;
-    assume(p, before);
+    hf_proof_assume(p, before);
     p->edge_before[at] = before;
     return true;
 }
@@ -315,7 +315,7 @@ static bool read_cycle(hf_proof *p, const hf_step *step)
     p->orders = edges + cycle.n;
     p->n_orders = step->n - cycle.n;
     for (uint32_t i = 0; i < p->n_orders; i++)
-        if (!check_order(p, &p->orders[i]))
+        if (!hf_proof_order(p, &p->orders[i]))
             return false;
     if (!hf_cycle_closes(v, &cycle))
         return false;
@@ -355,7 +355,7 @@ static bool read_sources(hf_proof *p, const hf_step *step)
 
     if (!find_choice(p, step->op, &t, &choice))
         return false;
-    assume(p, hf_fact_happened(p, t));
+    hf_proof_assume(p, hf_fact_happened(p, t));
     if (choice.initial)
         hf_vec_push(&p->literals,
                     hf_fact_from(p, t, step->op, &choice, HF_NONE));
@@ -383,8 +383,8 @@ static bool read_happened(hf_proof *p, const hf_step *step)
     if (literal == HF_NONE)
         return hf_refuse(p->v, "%s was committed",
                          hf_label_txn(p->v->h, step->writer).text);
-    assume(p, hf_fact_happened(p, t));
-    assume(p, hf_fact_from(p, t, step->op, &choice, step->writer));
+    hf_proof_assume(p, hf_fact_happened(p, t));
+    hf_proof_assume(p, hf_fact_from(p, t, step->op, &choice, step->writer));
     hf_vec_push(&p->literals, literal);
     return true;
 }
@@ -399,17 +399,21 @@ bool hf_proof_read_steps(hf_proof *p)
 
         p->at = i;
         p->first[i] = p->literals.n;
+        p->first_spare[i] = p->spare.n;
         if (step->kind == HF_STEP_CYCLE)
             fine = read_cycle(p, step);
         else if (step->kind == HF_STEP_SOURCES)
             fine = read_sources(p, step);
         else if (step->kind == HF_STEP_HAPPENED)
             fine = read_happened(p, step);
+        else if (step->kind == HF_STEP_LIST)
+            fine = hf_proof_read_list(p, step);
         if (!fine)
             return hf_refuse_in_step(p->v, i);
         if (hf_out_of_budget(p->v))
             return false;
     }
     p->first[w->n_steps] = p->literals.n;
+    p->first_spare[w->n_steps] = p->spare.n;
     return true;
 }

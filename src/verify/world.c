@@ -207,6 +207,8 @@ static bool take_read(hf_reader *r, hf_txn_id t, const hf_item_read *read,
     unsigned use = v->facts.key_use[read->key];
     hf_txn_id source = HF_SEVERAL;
 
+    if ((use & HF_KEY_BLIND) && r->w->counted && !(use & HF_KEY_LIST))
+        return true;
     if (use & HF_KEY_BLIND)
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "key %s is read and has increments without results",
@@ -589,5 +591,6 @@ bool hf_world_build(hf_verifier *v, hf_world *w)
      * views of one may matter to another */
     w->is_full = (v->w->rests & HF_REST_TOUCHES) || v->w->mixed;
     return check_entries(v) && keeps_promise(v) && keeps_certificate(v, w) &&
-           hf_world_build_lists(v, w) && take_reads(v, w);
+           hf_world_build_lists(v, w) && hf_world_count(v, w) &&
+           take_reads(v, w);
 }

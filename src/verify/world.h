@@ -54,6 +54,7 @@ typedef struct hf_world {
     /* the writers of each key, in order; see hf_world_collect_writers() */
     uint32_t *writer_first;
     hf_txn_id *writers;
+    bool counted; /* reads of keys with increments without results fit */
     /* lists: the elements of key k are seq_first[k] .. seq_first[k+1]-1 */
     uint32_t *seq_first;
     hf_txn_id *seq_owner;
@@ -69,6 +70,9 @@ typedef struct hf_world {
 /* at, place, now and n must be filled. */
 bool hf_world_build(hf_verifier *v, hf_world *w);
 void hf_world_release(hf_world *w);
+/* counters.c: carries out what a serial order does to keys with increments
+ * without results.  False: a read does not fit. */
+bool hf_world_count(hf_verifier *v, hf_world *w);
 /* Makes the table of reads again, for other places at which they are current;
  * or with all views of the wanted. */
 bool hf_world_read_again(hf_verifier *v, hf_world *w, uint32_t *now);

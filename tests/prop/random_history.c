@@ -311,7 +311,7 @@ static void run_op(store *s, int txn)
 static bool is_stale(const store *s, int txn)
 {
     const tiny_txn *x = &s->t->txns[txn];
-    unsigned all = (1u << TINY_TXNS) - 1;
+    unsigned all = ~0u;
 
     for (int i = 0; i < x->n_ops; i++) {
         bool write = hf_op_installs(x->ops[i].kind);
@@ -486,6 +486,9 @@ static void plan(store *s)
     t->n_keys = 1 + (int)hf_rng_below(s->r, 3);
     if (s->mode.rich && t->n_txns > 5)
         t->n_txns = 5;
+    if (s->taste->most > 0)
+        t->n_txns = (int)(s->taste->most / 2 +
+                          hf_rng_below(s->r, s->taste->most / 2));
     if (s->mode.rich && hf_rng_chance(s->r, 15))
         t->n_keys = TINY_KEYS;
     t->unique = hf_rng_chance(s->r, s->taste->unique);
@@ -542,7 +545,7 @@ static bool is_refused(const random_taste *taste, const tiny_history *t)
         for (int i = 0; i < t->n_order[k]; i++)
             if (t->txns[t->order[k][i]].outcome == HF_ABORTED)
                 return true;
-    return is_too_open(t);
+    return taste->most == 0 && is_too_open(t);
 }
 
 tiny_history random_history_of(const random_taste *taste, hf_rng *r)

@@ -29,6 +29,7 @@ typedef struct random_taste {
     unsigned unique;       /* runs that promise unique values */
     unsigned duplicates;   /* runs whose values repeat; 0: some */
     unsigned unknown;      /* runs with unknown outcomes; 0: some */
+    unsigned most;         /* transactions, from half of it on; 0: tiny */
 } random_taste;
 
 extern const random_taste random_any;   /* of everything something */
