@@ -82,6 +82,7 @@ void hf_client_release(hf_client *c)
     hf_client_disconnect(c);
     hf_sql_result_release(&c->rows);
     hf_map_release(&c->known);
+    hf_vec_release(&c->statement);
     hf_vec_release(&c->params);
     pthread_mutex_destroy(&c->lock);
 }
@@ -465,28 +466,41 @@ static void log_step(hf_client *c, const hf_step *s, hf_span at)
     else if (!answered)
         return;
     else if (s->kind == HF_STEP_READ)
-        log_read(c, &key, read_kind(s), at);
+        log_read(c, &key, c->read_kind, at);
     else if (s->kind == HF_STEP_SCAN)
-        log_scan(c, s, read_kind(s), at);
+        log_scan(c, s, c->read_kind, at);
     else if (s->kind == HF_STEP_LIST)
         log_list(c, &key, at);
 }
 
 /* ---- a step -------------------------------------------------------------- */
 
+/* A text means the same each time: it is looked at once. */
+static uint32_t get_to_know(hf_client *c, const hf_step *s)
+{
+    bool rows = returns_rows(s);
+    hf_db_statement st = hf_statement_of(c->statements, s->sql, rows);
+
+    hf_vec_push(&c->statement,
+                (hf_known_statement){st.number, rows, read_kind(s)});
+    hf_map_set(&c->known, (uint64_t)(uintptr_t)s->sql,
+               (uint32_t)(c->statement.n - 1));
+    return (uint32_t)(c->statement.n - 1);
+}
+
 static hf_db_statement statement_of(hf_client *c, const hf_step *s)
 {
-    hf_db_statement st;
     uint32_t known = hf_map_get(&c->known, (uint64_t)(uintptr_t)s->sql);
+    const hf_known_statement *k;
 
-    if (known != UINT32_MAX)
-        return (hf_db_statement){.number = known,
-                                 .sql = s->sql,
-                                 .n_params = (uint32_t)c->params.n,
-                                 .returns_rows = returns_rows(s)};
-    st = hf_statement_of(c->statements, s->sql, returns_rows(s));
-    hf_map_set(&c->known, (uint64_t)(uintptr_t)s->sql, st.number);
-    return st;
+    if (known == UINT32_MAX)
+        known = get_to_know(c, s);
+    k = &c->statement.at[known];
+    c->read_kind = k->read_kind;
+    return (hf_db_statement){.number = k->number,
+                             .sql = s->sql,
+                             .n_params = (uint32_t)c->params.n,
+                             .returns_rows = k->returns_rows};
 }
 
 /* The parameters, with the tag in its place; what others may see from now on
