@@ -61,9 +61,10 @@ struct hf_client {
     hf_log *log; /* NULL: not recorded */
     bool sql;
     unsigned read_kind; /* of the step in hand */
-    uint32_t counter; /* of tags */
-    uint64_t scans;   /* without a range */
-    bool has_cover;   /* hf_client_covers() */
+    uint32_t counter;   /* of tags */
+    uint64_t scans;     /* without a range */
+    bool has_cover;     /* hf_client_covers() */
+    bool no_cover;      /* what it says is not recorded */
     int64_t cover_first, cover_last;
     uint32_t fresh;
     bool looks;    /* the transaction ends before its first write */
