@@ -49,8 +49,8 @@ soak: deps all
 # WORKLOAD make it shorter, PARTS="anomalies bugs faults matrix clean" choose.
 live: deps all
 	@SECONDS="$(SECONDS)" MINUTES="$(MINUTES)" CLIENTS="$(CLIENTS)" \
-	    CHECK="$(CHECK)" DB="$(DB)" LEVEL="$(LEVEL)" \
-	    WORKLOAD="$(WORKLOAD)" scripts/live $(BUILD) $(PARTS)
+	    CHECK="$(CHECK)" DB="$(DB)" VARIANT="$(VARIANT)" LEVEL="$(LEVEL)" \
+	    WORKLOAD="$(WORKLOAD)" RESUME="$(RESUME)" scripts/live $(BUILD) $(PARTS)
 
 # The same databases, watched while they run: SECONDS each, DB chooses.
 watch-live: deps all

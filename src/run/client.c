@@ -82,6 +82,7 @@ void hf_client_release(hf_client *c)
     hf_client_disconnect(c);
     hf_sql_result_release(&c->rows);
     hf_map_release(&c->known);
+    hf_vec_release(&c->statement);
     hf_vec_release(&c->params);
     pthread_mutex_destroy(&c->lock);
 }
@@ -241,7 +242,8 @@ void hf_client_give_up(hf_client *c, const char *reason)
 static bool writes(hf_step_kind kind)
 {
     return kind == HF_STEP_INSERT || kind == HF_STEP_UPSERT ||
-           kind == HF_STEP_UPDATE || kind == HF_STEP_APPEND;
+           kind == HF_STEP_UPDATE || kind == HF_STEP_APPEND ||
+           kind == HF_STEP_MOVE;
 }
 
 static bool returns_rows(const hf_step *s)
@@ -253,14 +255,21 @@ static bool returns_rows(const hf_step *s)
                              HF_STR("SELECT")));
 }
 
-static hf_log_key key_of(hf_client *c, const hf_step *s, hf_sql_value *parts)
+static hf_log_key key_at(const hf_client *c, const hf_step *s,
+                         const uint8_t *places, hf_sql_value *parts)
 {
     hf_log_key key = {s->table, parts, 0};
 
-    for (unsigned i = 0; i < HF_STEP_KEYS && s->keys[i]; i++)
-        if (s->keys[i] <= c->params.n)
-            parts[key.n++] = c->params.at[s->keys[i] - 1];
+    for (unsigned i = 0; i < HF_STEP_KEYS && places[i]; i++)
+        if (places[i] <= c->params.n)
+            parts[key.n++] = c->params.at[places[i] - 1];
     return key;
+}
+
+static hf_log_key key_of(const hf_client *c, const hf_step *s,
+                         hf_sql_value *parts)
+{
+    return key_at(c, s, s->keys, parts);
 }
 
 /* Tags come as numbers; what is something else was written by nobody. */
@@ -319,7 +328,7 @@ typedef struct range {
 
 void hf_client_covers(hf_client *c, int64_t first, int64_t last)
 {
-    c->has_cover = true;
+    c->has_cover = !c->no_cover;
     c->cover_first = first;
     c->cover_last = last;
 }
@@ -433,17 +442,35 @@ static unsigned write_kind(hf_step_kind kind)
     return kind == HF_STEP_APPEND ? HF_OP_APPEND : HF_OP_WRITE;
 }
 
+/* Gone from one key, there at another. */
+static void log_move(hf_client *c, const hf_step *s, const hf_log_key *from,
+                     hf_span at)
+{
+    unsigned failed = c->state == HF_CLIENT_REFUSED ? HF_OP_FAILED : 0;
+    hf_sql_value parts[HF_STEP_KEYS];
+    hf_log_key to = key_at(c, s, s->to, parts);
+
+    if (!failed)
+        hf_log_delete(c->log, from, at);
+    hf_log_value(c->log, HF_OP_WRITE | failed, &to,
+                 hf_tag_of(c->number, c->counter), at);
+}
+
 static void log_write(hf_client *c, const hf_step *s, const hf_log_key *key,
                       hf_span at)
 {
     bool answered = c->state == HF_CLIENT_LIVE;
     unsigned failed = c->state == HF_CLIENT_REFUSED ? HF_OP_FAILED : 0;
 
+    if (answered && c->rows.affected == 0 && s->guard)
+        return; /* of another tag, or absent */
     if (answered && c->rows.affected == 0 &&
         (s->kind == HF_STEP_UPDATE || s->kind == HF_STEP_DELETE ||
-         s->kind == HF_STEP_APPEND))
+         s->kind == HF_STEP_APPEND || s->kind == HF_STEP_MOVE))
         /* it looked as a writer does */
         hf_log_absent(c->log, HF_OP_READ | HF_OP_FOR_UPDATE, key, at);
+    else if (s->kind == HF_STEP_MOVE)
+        log_move(c, s, key, at);
     else if (s->kind == HF_STEP_DELETE && !failed)
         hf_log_delete(c->log, key, at);
     else if (s->kind != HF_STEP_DELETE)
@@ -465,28 +492,51 @@ static void log_step(hf_client *c, const hf_step *s, hf_span at)
     else if (!answered)
         return;
     else if (s->kind == HF_STEP_READ)
-        log_read(c, &key, read_kind(s), at);
+        log_read(c, &key, c->read_kind, at);
     else if (s->kind == HF_STEP_SCAN)
-        log_scan(c, s, read_kind(s), at);
+        log_scan(c, s, c->read_kind, at);
     else if (s->kind == HF_STEP_LIST)
         log_list(c, &key, at);
 }
 
 /* ---- a step -------------------------------------------------------------- */
 
+/* A text means the same each time: it is looked at once. */
+static uint32_t get_to_know(hf_client *c, const hf_step *s)
+{
+    bool rows = returns_rows(s);
+    hf_db_statement st = hf_statement_of(c->statements, s->sql, rows);
+
+    hf_vec_push(&c->statement,
+                (hf_known_statement){st.number, rows, read_kind(s)});
+    hf_map_set(&c->known, (uint64_t)(uintptr_t)s->sql,
+               (uint32_t)(c->statement.n - 1));
+    return (uint32_t)(c->statement.n - 1);
+}
+
 static hf_db_statement statement_of(hf_client *c, const hf_step *s)
 {
-    hf_db_statement st;
     uint32_t known = hf_map_get(&c->known, (uint64_t)(uintptr_t)s->sql);
+    const hf_known_statement *k;
 
-    if (known != UINT32_MAX)
-        return (hf_db_statement){.number = known,
-                                 .sql = s->sql,
-                                 .n_params = (uint32_t)c->params.n,
-                                 .returns_rows = returns_rows(s)};
-    st = hf_statement_of(c->statements, s->sql, returns_rows(s));
-    hf_map_set(&c->known, (uint64_t)(uintptr_t)s->sql, st.number);
-    return st;
+    if (known == UINT32_MAX)
+        known = get_to_know(c, s);
+    k = &c->statement.at[known];
+    c->read_kind = k->read_kind;
+    return (hf_db_statement){.number = k->number,
+                             .sql = s->sql,
+                             .n_params = (uint32_t)c->params.n,
+                             .returns_rows = k->returns_rows};
+}
+
+/* The tag of the write in hand, or what is to be added for it. */
+static int64_t new_tag(const hf_client *c, const hf_step *s)
+{
+    int64_t tag = hf_tag_of(c->number, c->counter);
+
+    if (s->guard > 0 && s->guard <= c->params.n)
+        tag -= tag_in(&c->params.at[s->guard - 1]);
+    return tag;
 }
 
 /* The parameters, with the tag in its place; what others may see from now on
@@ -503,14 +553,13 @@ static void prepare(hf_client *c, const hf_step *s, const hf_sql_value *params,
     if (writes(s->kind)) {
         c->counter++;
         if (s->tag > 0 && s->tag <= n)
-            c->params.at[s->tag - 1] =
-                hf_sql_of_int(hf_tag_of(c->number, c->counter));
+            c->params.at[s->tag - 1] = hf_sql_of_int(new_tag(c, s));
     }
     if (!c->log)
         return;
     if (writes(s->kind))
         hf_log_issued(c->log, c->counter);
-    if (s->kind == HF_STEP_DELETE) {
+    if (s->kind == HF_STEP_DELETE || s->kind == HF_STEP_MOVE) {
         hf_log_key key = key_of(c, s, parts);
 
         hf_log_deleting(c->log, &key, now);

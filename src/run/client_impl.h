@@ -32,6 +32,13 @@ typedef enum hf_client_state {
     HF_CLIENT_FAILED   /* the run has to stop */
 } hf_client_state;
 
+/* What is known of a statement's text. */
+typedef struct hf_known_statement {
+    uint32_t number;
+    bool returns_rows;
+    unsigned read_kind; /* a read, and how it locks */
+} hf_known_statement;
+
 /* Told before and after each step; see control.c. */
 typedef struct hf_client_hooks {
     void (*before)(void *user, const hf_step *step);
@@ -47,14 +54,17 @@ struct hf_client {
     uint64_t frozen; /* the time it is told instead, if not 0 */
     hf_rng rng;
     hf_statements *statements;
-    hf_map known; /* statement numbers, by address */
+    hf_map known; /* places in `statement`, by address */
+    HF_VEC(hf_known_statement) statement;
     HF_VEC(hf_sql_value) params;
     hf_sql_result rows;
     hf_log *log; /* NULL: not recorded */
     bool sql;
-    uint32_t counter; /* of tags */
-    uint64_t scans;   /* without a range */
-    bool has_cover;   /* hf_client_covers() */
+    unsigned read_kind; /* of the step in hand */
+    uint32_t counter;   /* of tags */
+    uint64_t scans;     /* without a range */
+    bool has_cover;     /* hf_client_covers() */
+    bool no_cover;      /* what it says is not recorded */
     int64_t cover_first, cover_last;
     uint32_t fresh;
     bool looks;    /* the transaction ends before its first write */

@@ -34,6 +34,14 @@ void hf_chunk_free(hf_chunk *c)
     hf_free(c);
 }
 
+void hf_chunk_reset(hf_chunk *c)
+{
+    c->next = NULL;
+    c->ops.n = c->txns.n = c->bytes.n = c->numbers.n = 0;
+    c->cells.n = c->statements.n = 0;
+    c->taken = 0;
+}
+
 size_t hf_chunk_bytes(const hf_chunk *c)
 {
     return c->ops.n * sizeof(hf_log_op) + c->txns.n * sizeof(hf_log_txn) +
@@ -132,7 +140,7 @@ static hf_log_op *add(hf_log *l, unsigned kind, hf_log_type type, hf_span at)
 
 void hf_log_issued(hf_log *l, uint32_t counter)
 {
-    atomic_store(&l->issued, counter);
+    atomic_store_explicit(&l->issued, counter, memory_order_release);
 }
 
 void hf_log_value(hf_log *l, unsigned kind, const hf_log_key *key, int64_t tag,
@@ -288,14 +296,20 @@ void hf_log_flush(hf_log *l)
 
     if (c->txns.n == 0)
         return;
-    l->open = HF_NEW(hf_chunk);
-    l->handed_ns = hf_clock_ns();
+    l->handed = c->txns.at[c->txns.n - 1].at.end;
+    l->open = NULL;
     pthread_mutex_lock(&r->mutex);
     *l->last = c;
     l->last = &c->next;
     if (l->deleting)
         forget_deletes(r, l->client);
     l->deleting = false;
+    if (r->spare) {
+        l->open = r->spare;
+        r->spare = l->open->next;
+        l->open->next = NULL;
+        r->n_spare--;
+    }
     r->queued += hf_chunk_bytes(c);
     if (r->queued > PIECE_BYTES + r->left + r->left / 4 && !r->full) {
         r->full = true;
@@ -305,6 +319,8 @@ void hf_log_flush(hf_log *l)
            atomic_load(&r->write_errno) == 0)
         pthread_cond_wait(&r->room, &r->mutex);
     pthread_mutex_unlock(&r->mutex);
+    if (!l->open)
+        l->open = HF_NEW(hf_chunk);
 }
 
 void hf_log_end(hf_log *l, hf_outcome outcome, uint64_t at)
@@ -316,8 +332,8 @@ void hf_log_end(hf_log *l, hf_outcome outcome, uint64_t at)
     l->txn.n_ops = (uint32_t)c->ops.n - l->txn.first_op;
     l->txn.counter = atomic_load_explicit(&l->issued, memory_order_relaxed);
     hf_vec_push(&c->txns, l->txn);
-    if (hf_chunk_bytes(c) > HAND_OVER_BYTES ||
-        hf_clock_ns() - l->handed_ns > HAND_OVER_NS)
+    if (at == HF_TIME_NONE || at - l->handed > HAND_OVER_NS ||
+        hf_chunk_bytes(c) > HAND_OVER_BYTES)
         hf_log_flush(l);
 }
 

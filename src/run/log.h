@@ -68,6 +68,8 @@ struct hf_chunk {
 };
 
 void hf_chunk_free(hf_chunk *c);
+/* Empty again, its memory kept. */
+void hf_chunk_reset(hf_chunk *c);
 size_t hf_chunk_bytes(const hf_chunk *c);
 
 /* A delete whose transaction was not handed over yet. */
@@ -83,9 +85,9 @@ struct hf_log {
     uint32_t session;
     _Atomic(uint32_t) issued; /* the last tag that may be in the database */
     hf_chunk *open;
-    hf_log_txn txn; /* the open one */
-    uint64_t handed_ns;
-    bool deleting; /* has entries in recorder->deleting */
+    hf_log_txn txn;  /* the open one */
+    uint64_t handed; /* when its newest transaction ended, then */
+    bool deleting;   /* has entries in recorder->deleting */
     /* under the recorder's mutex: handed over, first to last */
     hf_chunk *first, **last;
     /* of the writing thread: taken from there */
@@ -114,9 +116,11 @@ struct hf_recorder {
     pthread_mutex_t file;  /* of out, n_txns, n_ops */
     pthread_mutex_t mutex; /* of what follows, but for `seen` */
     pthread_cond_t work, room;
-    size_t queued; /* bytes handed over and not written */
-    size_t left;   /* of these, what the newest piece had to leave out */
-    bool full;     /* enough for a piece */
+    size_t queued;   /* bytes handed over and not written */
+    size_t left;     /* of these, what the newest piece had to leave out */
+    hf_chunk *spare; /* empty ones, newest first */
+    unsigned n_spare;
+    bool full; /* enough for a piece */
     bool closing;
     HF_VEC(hf_deleting) deleting;
     HF_VEC(hf_deleting) seen; /* copy, of the writing thread */

@@ -143,7 +143,11 @@ hf_status hf_piece_make(const hf_recorder *r, const hf_chosen *chosen, size_t n,
                         hf_history **ret, hf_error *err)
 {
     maker m = {.r = r, .b = hf_builder_new()};
+    uint64_t ops = 0;
 
+    for (size_t i = 0; i < n; i++)
+        ops += chosen[i].txn->n_ops;
+    hf_builder_expect(m.b, ops, n, ops);
     hf_builder_time_unit(m.b, HF_TIME_UNIT_NS);
     for (size_t i = 0; i < n; i++)
         put_txn(&m, &chosen[i]);

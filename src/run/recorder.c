@@ -38,6 +38,9 @@
 
 #define PIECE_EVERY_NS 100000000
 #define INITIAL_KEYS 8192u
+/* Empty chunks kept for each client, and how large one may be for that. */
+#define SPARE_EACH 8u
+#define SPARE_BYTES ((size_t)64 << 10)
 
 typedef HF_VEC(hf_chosen) chosen_list;
 
@@ -212,8 +215,8 @@ static void write_chosen(hf_recorder *r, const chosen_list *chosen)
     hf_history_free(h);
 }
 
-/* Frees chunks that are written; returns their bytes. */
-static size_t drop_written(hf_log *l, const part *p)
+/* Chunks that are written go in front of *done; returns their bytes. */
+static size_t drop_written(hf_log *l, const part *p, hf_chunk **done)
 {
     size_t left = p->taken, bytes = 0;
 
@@ -229,11 +232,40 @@ static size_t drop_written(hf_log *l, const part *p)
         left -= n;
         bytes += hf_chunk_bytes(c);
         l->pending = c->next;
-        hf_chunk_free(c);
+        c->next = *done;
+        *done = c;
     }
     if (!l->pending)
         l->pending_last = &l->pending;
     return bytes;
+}
+
+/* Clients get them again, so that they need not grow: some are kept, the rest
+ * is freed. */
+static void give_back(hf_recorder *r, hf_chunk *done)
+{
+    unsigned room;
+
+    pthread_mutex_lock(&r->mutex);
+    room = SPARE_EACH * r->n_logs - r->n_spare;
+    pthread_mutex_unlock(&r->mutex);
+    while (done) {
+        hf_chunk *c = done;
+        bool kept = room > 0 && hf_chunk_bytes(c) <= SPARE_BYTES;
+
+        done = c->next;
+        if (!kept) {
+            hf_chunk_free(c);
+            continue;
+        }
+        room--;
+        hf_chunk_reset(c);
+        pthread_mutex_lock(&r->mutex);
+        c->next = r->spare;
+        r->spare = c;
+        r->n_spare++;
+        pthread_mutex_unlock(&r->mutex);
+    }
 }
 
 /* One piece of what is waiting, of `waiting` bytes; `all`: whatever it needs,
@@ -242,6 +274,7 @@ static void write_waiting(hf_recorder *r, size_t waiting, bool all)
 {
     part *parts = HF_NEW_ZEROED(part, r->n_logs);
     chosen_list chosen = {0};
+    hf_chunk *done = NULL;
     size_t bytes = 0;
 
     for (unsigned l = 0; l < r->n_logs; l++) {
@@ -254,10 +287,11 @@ static void write_waiting(hf_recorder *r, size_t waiting, bool all)
     write_chosen(r, &chosen);
     hf_vec_release(&chosen);
     for (unsigned l = 0; l < r->n_logs; l++) {
-        bytes += drop_written(&r->logs[l], &parts[l]);
+        bytes += drop_written(&r->logs[l], &parts[l], &done);
         hf_vec_release(&parts[l].waiting);
     }
     hf_free(parts);
+    give_back(r, done);
     pthread_mutex_lock(&r->mutex);
     r->queued -= bytes;
     r->left = waiting - bytes;
@@ -388,6 +422,12 @@ static void release(hf_recorder *r)
             l->pending = c->next;
             hf_chunk_free(c);
         }
+    }
+    while (r->spare) {
+        hf_chunk *c = r->spare;
+
+        r->spare = c->next;
+        hf_chunk_free(c);
     }
     hf_vec_release(&r->deleting);
     hf_vec_release(&r->seen);

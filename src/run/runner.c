@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "history/history.h"
+#include "model/level.h"
 #include "run/runner_impl.h"
 #include "workload/play.h"
 
@@ -486,6 +487,14 @@ static hf_status open_recorder(hf_runner *r, hf_error *err)
                             &r->recorder, err);
 }
 
+/* Is what looks did not return left out? */
+static bool is_weak(const hf_run_options *o)
+{
+    return hf_play_workload(o->play)->come_and_go &&
+           o->label != HF_LEVEL_UNSET &&
+           !hf_level_implies((hf_level)o->label, HF_SNAPSHOT_ISOLATION);
+}
+
 static void init(hf_runner *r)
 {
     const hf_run_options *o = r->o;
@@ -505,6 +514,7 @@ static void init(hf_runner *r)
         if (o->db->driver->clock_skew)
             c->epoch -= o->db->driver->clock_skew(o->db, i);
         c->sql = o->sql;
+        c->no_cover = is_weak(o);
         if (r->recorder)
             c->log = hf_recorder_log(r->recorder, i);
     }

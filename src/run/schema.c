@@ -161,6 +161,20 @@ hf_status hf_schema_read(hf_schema *ret, const char *const *statements,
     return st;
 }
 
+hf_status hf_schema_rekey(hf_schema *s, const char *text, hf_error *err)
+{
+    words w = {hf_str_of(text), 0};
+    hf_str name = next(&w);
+
+    for (uint32_t i = 0; i < s->n_tables; i++)
+        if (hf_str_eq(s->tables[i].name, name)) {
+            s->tables[i].n_keys = 0;
+            return read_key(&s->tables[i], &w, err);
+        }
+    return hf_fail(err, HF_ERR_USAGE, "there is no table \"%.*s\"",
+                   (int)name.len, name.ptr);
+}
+
 void hf_schema_release(hf_schema *s)
 {
     hf_free(s->tables);

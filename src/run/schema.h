@@ -29,6 +29,9 @@ typedef struct hf_schema {
 HF_MUST_USE hf_status hf_schema_read(hf_schema *ret,
                                      const char *const *statements,
                                      hf_error *err);
+/* "t (a, b)": these columns are the key of t from now on. */
+HF_MUST_USE hf_status hf_schema_rekey(hf_schema *s, const char *text,
+                                      hf_error *err);
 void hf_schema_release(hf_schema *s);
 const hf_schema_table *hf_schema_find(const hf_schema *s, hf_str name);
 

@@ -326,6 +326,8 @@ hf_status hf_setup(hf_runner *r, hf_error *err)
 
     if (st == HF_OK)
         st = hf_schema_read(&r->schema, w->tables, err);
+    if (st == HF_OK && w->rows_by)
+        st = hf_schema_rekey(&r->schema, w->rows_by, err);
     if (st != HF_OK)
         return st;
     hf_client_init(&l.client, r->o->db, 0, 1, r->o->seed);

@@ -16,7 +16,7 @@
 typedef struct state {
     hf_chooser chooser;
     int64_t accounts, total, most;
-    bool negative;
+    bool negative, adds;
     hf_memos notes; /* of a read: sum, least balance, was it whole */
 } state;
 
@@ -28,6 +28,7 @@ static const hf_workload_option options[] = {
     {"total", 100, 0, 1e12, "money of all accounts together"},
     {"most", 5, 1, 1e9, "amount of a transfer, at most"},
     {"negative", 0, 0, 1, "a balance may be below zero"},
+    HF_KV_ADDS,
     HF_CHOOSER_OPTIONS(0, 0),
 };
 
@@ -43,6 +44,7 @@ static hf_status load(hf_play *p, hf_error *err)
     s->total = hf_option(p, "total");
     s->most = hf_option(p, "most");
     s->negative = hf_option(p, "negative") == 1;
+    s->adds = hf_option(p, "adds") == 1;
     hf_chooser_init(&s->chooser, p, s->accounts);
     for (int64_t k = 0; k < s->accounts && st == HF_OK; k++)
         st = hf_kv_load(
@@ -63,20 +65,20 @@ static void draw_transfer(hf_play *p, hf_client *c, hf_drawn *d)
 static void run_transfer(hf_play *p, hf_client *c, const hf_drawn *d)
 {
     const state *s = hf_play_state(p);
-    int64_t amount = d->numbers[2], v[2];
-    bool found[2];
+    int64_t amount = d->numbers[2];
+    hf_kv_row row[2];
 
     for (unsigned i = 0; i < 2; i++)
-        if (!hf_kv_get(c, d->numbers[i], &v[i], &found[i]))
+        if (!hf_kv_look(c, d->numbers[i], &row[i]))
             return;
-    if (!found[0] || !found[1]) {
+    if (!row[0].found || !row[1].found) {
         hf_client_give_up(c, "an account is missing");
         return;
     }
-    if (v[0] < amount && !s->negative)
+    if (row[0].v < amount && !s->negative)
         return; /* too little: nothing happens */
-    if (hf_kv_set(c, d->numbers[0], v[0] - amount))
-        (void)hf_kv_set(c, d->numbers[1], v[1] + amount);
+    if (hf_kv_add(c, &row[0], -amount, s->adds))
+        (void)hf_kv_add(c, &row[1], amount, s->adds);
 }
 
 /* ---- reads --------------------------------------------------------------- */

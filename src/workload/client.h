@@ -34,6 +34,9 @@ typedef enum hf_step_kind {
     HF_STEP_UPSERT, /* of a row, whether it is there or not */
     HF_STEP_UPDATE, /* of one row by its key; none affected: it is absent */
     HF_STEP_DELETE, /* the same */
+    HF_STEP_MOVE,   /* an UPDATE of columns that are its key in the history
+                       (hf_workload.rows_by): it is gone from `keys`, and
+                       there is one at `to` */
     HF_STEP_APPEND, /* to a list; tag: the element */
     HF_STEP_LIST,   /* the list of one row: column 0 is its text "1,2,3" */
     HF_STEP_OTHER   /* not recorded as operations (only with --sql) */
@@ -59,9 +62,14 @@ typedef struct hf_step {
     uint8_t keys[HF_STEP_KEYS]; /* which parameters are the primary key, from
                                    1; 0: no more.  SCAN: how many columns after
                                    _tag are the key, in keys[0] */
-    uint8_t
-        tag;    /* which parameter is the tag of a write: the client fills it */
-    bool blind; /* UPDATE: what it writes does not depend on the row */
+    uint8_t to[HF_STEP_KEYS]; /* MOVE: which parameters are the key after it */
+    uint8_t tag;   /* which parameter is the tag of a write: the client fills
+                      it */
+    uint8_t guard; /* UPDATE: which parameter is the tag that the row must
+                      have.  What is filled in is then what must be added to
+                      that, and the database adds it; none affected: nothing
+                      is recorded */
+    bool blind;    /* UPDATE: what it writes does not depend on the row */
     hf_step_range range;
 } hf_step;
 
@@ -71,7 +79,8 @@ typedef struct hf_step {
 bool hf_client_step(hf_client *c, const hf_step *step,
                     const hf_sql_value *params, uint32_t n,
                     const hf_sql_result **ret_rows);
-/* The next step, a SCAN by a key of one column, looks at these keys. */
+/* The next step, a SCAN, looks at these numbers in the last column of the
+ * key. */
 void hf_client_covers(hf_client *c, int64_t first, int64_t last);
 /* The application gives up: recorded as aborted, not tried again. */
 void hf_client_give_up(hf_client *c, const char *reason);

@@ -294,12 +294,14 @@ typedef struct lost_state {
     hf_chooser chooser;
     int64_t keys;
     double sleep;
+    bool adds;
     hf_ledger increments; /* by key */
 } lost_state;
 
 static const hf_workload_option lost_options[] = {
     {"keys", 5, 1, HF_LEDGER, "counters"},
     {"sleep", 0, 0, 10000, "wait, in milliseconds, at most"},
+    HF_KV_ADDS,
     HF_CHOOSER_OPTIONS(0, 0),
 };
 
@@ -312,6 +314,7 @@ static hf_status load_lost(hf_play *p, hf_error *err)
 
     s->keys = hf_option(p, "keys");
     s->sleep = hf_play_option(p, "sleep");
+    s->adds = hf_option(p, "adds") == 1;
     hf_chooser_init(&s->chooser, p, s->keys);
     for (int64_t k = 0; k < s->keys && st == HF_OK; k++)
         st = hf_kv_load(p, k, 0, err);
@@ -329,13 +332,12 @@ static void draw_lost(hf_play *p, hf_client *c, hf_drawn *d)
 static void run_increment(hf_play *p, hf_client *c, const hf_drawn *d)
 {
     const lost_state *s = hf_play_state(p);
-    int64_t v;
-    bool found;
+    hf_kv_row row;
 
-    if (!hf_kv_get(c, d->numbers[0], &v, &found))
+    if (!hf_kv_look(c, d->numbers[0], &row))
         return;
     wait_up_to(hf_client_rng(c), s->sleep);
-    (void)hf_kv_set(c, d->numbers[0], v + 1);
+    (void)hf_kv_add(c, &row, 1, s->adds);
 }
 
 static void run_lost_read(hf_play *p, hf_client *c, const hf_drawn *d)

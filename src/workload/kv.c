@@ -33,18 +33,53 @@ const hf_step hf_kv_update_step = {
     .keys = {1},
     .tag = 3,
     .blind = true};
+static const hf_step add_step = {
+    "UPDATE kv SET _tag = _tag + $3, v = v + $2 WHERE k = $1 AND _tag = $4",
+    HF_STEP_UPDATE,
+    .table = "kv",
+    .keys = {1},
+    .tag = 3,
+    .guard = 4};
 const hf_step hf_kv_delete_step = {"DELETE FROM kv WHERE k = $1",
                                    HF_STEP_DELETE, .table = "kv", .keys = {1}};
 
-bool hf_kv_get(hf_client *c, int64_t k, int64_t *ret_v, bool *ret_found)
+bool hf_kv_look(hf_client *c, int64_t k, hf_kv_row *ret)
 {
     const hf_sql_result *rows;
 
     if (!HF_STEP(c, hf_kv_read_step, &rows, hf_i(k)))
         return false;
-    *ret_found = rows->n_rows > 0;
-    *ret_v = *ret_found ? hf_cell(rows, 0, 1) : 0;
+    *ret = (hf_kv_row){.k = k, .found = rows->n_rows > 0};
+    if (ret->found) {
+        ret->tag = hf_cell(rows, 0, 0);
+        ret->v = hf_cell(rows, 0, 1);
+    }
     return true;
+}
+
+bool hf_kv_get(hf_client *c, int64_t k, int64_t *ret_v, bool *ret_found)
+{
+    hf_kv_row row;
+
+    if (!hf_kv_look(c, k, &row))
+        return false;
+    *ret_found = row.found;
+    *ret_v = row.v;
+    return true;
+}
+
+bool hf_kv_add(hf_client *c, const hf_kv_row *row, int64_t by, bool by_database)
+{
+    const hf_sql_result *done;
+
+    if (!by_database)
+        return hf_kv_set(c, row->k, row->v + by);
+    if (!HF_STEP(c, add_step, &done, hf_i(row->k), hf_i(by), hf_tag(),
+                 hf_i(row->tag)))
+        return false;
+    if (done->affected == 0)
+        hf_client_give_up(c, "another one wrote the row meanwhile");
+    return done->affected > 0;
 }
 
 bool hf_kv_insert(hf_client *c, int64_t k, int64_t v)

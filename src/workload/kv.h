@@ -17,6 +17,22 @@ extern const hf_step hf_kv_read_step, hf_kv_insert_step, hf_kv_upsert_step,
 
 /* False: the transaction is over.  ret_found false: there is no such row. */
 bool hf_kv_get(hf_client *c, int64_t k, int64_t *ret_v, bool *ret_found);
+/* The same row as it is, for hf_kv_add(). */
+typedef struct hf_kv_row {
+    int64_t k, v, tag;
+    bool found;
+} hf_kv_row;
+bool hf_kv_look(hf_client *c, int64_t k, hf_kv_row *ret);
+/* A row that was found becomes greater by so much.  `by_database`: it adds
+ * that up, and the row's tag as well, if it is still the row that was seen;
+ * else the transaction gives up.  A sum that is wrong is a tag that nobody
+ * wrote. */
+#define HF_KV_ADDS                                                             \
+    {                                                                          \
+        "adds", 0, 0, 1, "sums are computed by the database"                   \
+    }
+bool hf_kv_add(hf_client *c, const hf_kv_row *row, int64_t by,
+               bool by_database);
 bool hf_kv_insert(hf_client *c, int64_t k, int64_t v);
 bool hf_kv_put(hf_client *c, int64_t k, int64_t v); /* there or not */
 bool hf_kv_set(hf_client *c, int64_t k, int64_t v); /* if it is there */

@@ -29,6 +29,7 @@ typedef struct state {
     unsigned ops;
     double percent[4]; /* item: update, read, increment; insert is the rest */
     double predicates;
+    bool adds;
     hf_count increments;
     hf_memos notes;
 } state;
@@ -43,6 +44,7 @@ static const hf_workload_option item_options[] = {
     COMMON_OPTIONS(1000),
     {"update", 30, 0, 100, "percent of operations"},
     {"read", 40, 0, 100, "percent; the rest are increments"},
+    HF_KV_ADDS,
 };
 static const hf_workload_option predicate_options[] = {
     COMMON_OPTIONS(100),
@@ -70,6 +72,7 @@ static hf_status load_items(hf_play *p, hf_error *err)
     load_common(p);
     s->percent[UPDATE] = hf_play_option(p, "update");
     s->percent[READ] = hf_play_option(p, "read");
+    s->adds = hf_option(p, "adds") == 1;
     s->percent[INCREMENT] =
         100 - s->percent[INSERT] - s->percent[UPDATE] - s->percent[READ];
     if (s->percent[INCREMENT] < 0)
@@ -96,15 +99,15 @@ static void draw_items(hf_play *p, hf_client *c, hf_drawn *d)
     }
 }
 
-static bool increment_item(hf_client *c, int64_t k, int64_t *notes)
+static bool increment_item(const state *s, hf_client *c, int64_t k,
+                           int64_t *notes)
 {
-    int64_t v;
-    bool found;
+    hf_kv_row row;
 
-    if (!hf_kv_get(c, k, &v, &found))
+    if (!hf_kv_look(c, k, &row))
         return false;
-    notes[0] += found;
-    return !found || hf_kv_set(c, k, v + 1);
+    notes[0] += row.found;
+    return !row.found || hf_kv_add(c, &row, 1, s->adds);
 }
 
 static void run_items(hf_play *p, hf_client *c, const hf_drawn *d)
@@ -124,7 +127,7 @@ static void run_items(hf_play *p, hf_client *c, const hf_drawn *d)
             on = hf_kv_get(c, k, &ignored, &found);
             break;
         case INCREMENT:
-            on = increment_item(c, k, notes);
+            on = increment_item(s, c, k, notes);
             break;
         default:
             on = hf_kv_put(c, k, v);

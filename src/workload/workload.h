@@ -58,6 +58,13 @@ struct hf_workload {
     unsigned n_types;
     /* "CREATE TABLE ..." and so on, each one statement; ends with NULL. */
     const char *const *tables;
+    /* "t (a, b)": rows of t are told apart in the history by these columns,
+     * which MOVE steps change; NULL: all by their primary keys. */
+    const char *rows_by;
+    /* Rows go and come back, and looks say what was not there: below snapshot
+     * isolation too much of that could have been at any time for a verdict,
+     * and is not recorded. */
+    bool come_and_go;
     /* Rows before the run: calls hf_play_row() for each. */
     hf_status (*load)(hf_play *p, hf_error *err);
     /* Looks at the database when all clients have ended, with one client that

@@ -35,6 +35,7 @@ static const hf_workload *const list[] = {
     &hf_workload_dirty_read,
     &hf_workload_tokens,
     &hf_workload_rooms,
+    &hf_workload_queues,
     &hf_workload_smallbank,
     &hf_workload_tpcc,
     &hf_workload_tpcc_tiny,

@@ -18,7 +18,8 @@ extern const hf_workload hf_workload_blindw_w, hf_workload_blindw_rw,
     hf_workload_bank_scan, hf_workload_bank_server, hf_workload_long_fork,
     hf_workload_g2, hf_workload_write_skew, hf_workload_ro_anomaly,
     hf_workload_wo_ro_anomaly, hf_workload_on_call, hf_workload_lost_update,
-    hf_workload_dirty_read, hf_workload_tokens, hf_workload_rooms;
+    hf_workload_dirty_read, hf_workload_tokens, hf_workload_rooms,
+    hf_workload_queues;
 
 extern const hf_workload hf_workload_smallbank, hf_workload_tpcc,
     hf_workload_tpcc_tiny, hf_workload_tatp, hf_workload_voter,

@@ -147,7 +147,8 @@ typedef struct case_ {
 static const case_ here[] = {
     {"--db sqlite -w smallbank", 0, 80000},
     {"--db sqlite -w list-append", 0, 80000},
-    {"--db sqlite -w tatp", 0, 300000}, /* deletes */
+    {"--db sqlite -w tatp", 0, 300000},                   /* deletes */
+    {"--db sqlite -w tokens --set houses=50", 0, 200000}, /* moves */
     {"--db sqlite -w dirty-read", 0, 80000},
     {"--db sqlite --variant rollback -w king-cobra-rmw", 0, 80000},
     {"--db sqlite-processes -w bank --faults kill --fault-every 100ms", 0,
@@ -156,6 +157,7 @@ static const case_ here[] = {
      "--fault-every 100ms",
      0, 60000},
     {"--db store -w item-mix", 0, 80000},
+    {"--db store -w queues", 0, 80000},
     {"--db store -w rw-register --isolation snapshot-isolation", 0, 80000},
     {"--db store --inject lost-update -w lost-update", 1, 200000},
     {"--db store --inject dirty-read -w dirty-read", 1, 200000},
@@ -359,6 +361,40 @@ static void record_text_and_sql(void)
     expect_line(0, "sql", line);
 }
 
+/* A row that is recorded by columns that change, and a tag that the database
+ * adds up: what is wrong with either is in the verdict. */
+static void record_moves_and_sums(void)
+{
+    char line[300], path[80], all[65536];
+    size_t n;
+    FILE *f;
+
+    (void)snprintf(path, sizeof(path), "%s/m.jsonl", scratch);
+    (void)snprintf(line, sizeof(line),
+                   "run -w tokens --set houses=5 -n 300 -q -o %s", path);
+    expect(0, line);
+    f = fopen(path, "r");
+    n = f ? fread(all, 1, sizeof(all) - 1, f) : 0;
+    all[n] = '\0';
+    if (f)
+        (void)fclose(f);
+    if (!strstr(all, "[[\"things\",\"0:0\"],0]") ||
+        !strstr(all, "\"op\":\"delete\",\"key\":[\"things\",\"") ||
+        !strstr(all, "\"value\":null"))
+        complain("no moves in the history of tokens");
+    (void)snprintf(line, sizeof(line), "check %s", path);
+    expect_line(0, "valid at strict-serializable", line);
+    (void)snprintf(line, sizeof(line),
+                   "test -w lost-update --set adds=1 -n 2000 -q -o %s/a1",
+                   scratch);
+    expect(0, line);
+    (void)snprintf(line, sizeof(line),
+                   "test --db store --inject wrong-arithmetic -w lost-update "
+                   "--set adds=1 -n 2000 -o %s/a2",
+                   scratch);
+    expect_line(1, "garbage read", line);
+}
+
 int main(int argc, char **argv)
 {
     unsigned kills = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 18;
@@ -380,6 +416,7 @@ int main(int argc, char **argv)
         test_leaves_a_directory();
         cut_clients();
         record_text_and_sql();
+        record_moves_and_sums();
     }
     run_to_the_end();
     for (unsigned i = 0; i < kills; i++)

@@ -60,12 +60,12 @@ static void expect_tags(world *w, const table *t)
 
         hf_arena_init(&arena);
         for (uint32_t i = 0; i < t->n; i++) {
-            if (t->columns[i].key)
-                key[t->columns[i].key - 1] = world_cell(s, (int)i, &arena);
+            if (t->columns[i].by)
+                key[t->columns[i].by - 1] = world_cell(s, (int)i, &arena);
             if (strcmp(t->columns[i].name, "_tag") == 0)
                 tag = sqlite3_column_int64(s, (int)i);
         }
-        for (uint32_t i = 0; i < t->n_key; i++) {
+        for (uint32_t i = 0; i < t->n_by; i++) {
             world_print(row + used, sizeof(row) - used, &key[i]);
             used = strlen(row);
         }
@@ -129,13 +129,14 @@ static void show_breaches(const world *w)
         print_error("%s: %s: %s\n", w->workload->name, b->name, b->text);
 }
 
-static void whole_workload(const hf_workload *workload)
+/* `set`: an option, or NULL. */
+static void whole_workload(const hf_workload *workload, const char *set)
 {
     hf_client clients[WORLD_CLIENTS];
     unsigned noticed = 0;
     world w;
 
-    world_begin(&w, workload, NULL);
+    world_begin(&w, workload, set);
     for (unsigned i = 0; i < WORLD_CLIENTS; i++)
         world_client(&clients[i], &w, i, true);
     for (unsigned type = 0; type <= workload->n_types; type++) {
@@ -180,11 +181,23 @@ static void test_all(void **state)
         assert_true(w->n_types > 0);
         if (only && strcmp(only, w->name) != 0)
             continue;
-        whole_workload(w);
+        whole_workload(w, NULL);
         n++;
     }
     assert_true(n > 0);
     assert_null(hf_workload_named(HF_STR("no such")));
+}
+
+/* Sums and tags that the database adds up. */
+static void test_adds(void **state)
+{
+    static const char *const names[] = {"lost-update", "bank", "bank-scan",
+                                        "item-mix"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!only || strcmp(only, names[i]) == 0)
+            whole_workload(hf_workload_named(hf_str_of(names[i])), "adds=1");
 }
 
 /* ---- sick worlds --------------------------------------------------------- */
@@ -216,6 +229,9 @@ static const hunt hunts[] = {
     {"tpcc-tiny", "split-updates=yes", WORLD_STALE, "CR8"},
     {"tpcc-tiny", "split-updates=yes", WORLD_STALE, "NCR1"},
     {"voter-tiny", NULL, WORLD_STALE, "V1"},
+    {"queues", NULL, WORLD_STALE, "QU1"},
+    {"rooms", NULL, WORLD_STALE, "RM1"},
+    {"rooms", NULL, WORLD_MIXED, "RM2"},
     {"seats", "seats=3", WORLD_STALE, "SE1"},
     {"seats", "customers=3", WORLD_STALE, "SE3"},
     {"seats", "split-updates=yes", WORLD_STALE, "SE2"},
@@ -461,10 +477,10 @@ static void test_distributions(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),           cmocka_unit_test(test_hunts),
-        cmocka_unit_test(test_unknown),       cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_options),       cmocka_unit_test(test_breaches),
-        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_all),      cmocka_unit_test(test_hunts),
+        cmocka_unit_test(test_adds),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_ends),     cmocka_unit_test(test_options),
+        cmocka_unit_test(test_breaches), cmocka_unit_test(test_distributions),
     };
 
     if (argc > 1)

@@ -87,6 +87,28 @@ static table *table_named(world *w, const char *name)
     return NULL;
 }
 
+/* "t (a, b)": its rows are recorded by other columns than its key. */
+static void rows_by(const world *w, table *t)
+{
+    const char *at = strchr(w->workload->rows_by, '(');
+
+    assert_non_null(at);
+    t->n_by = 0;
+    for (uint32_t i = 0; i < t->n; i++)
+        t->columns[i].by = 0;
+    while (*at != ')') {
+        size_t n = strspn(++at, " "), length = strcspn(at += n, ",)");
+        uint32_t i = 0;
+
+        while (i < t->n && (strlen(t->columns[i].name) != length ||
+                            strncmp(t->columns[i].name, at, length) != 0))
+            i++;
+        assert_true(i < t->n);
+        t->columns[i].by = (int)++t->n_by;
+        at += length;
+    }
+}
+
 static void look_at_columns(world *w, table *t)
 {
     char sql[100];
@@ -100,13 +122,17 @@ static void look_at_columns(world *w, table *t)
         assert_true(t->n < 40);
         snprintf(c->name, sizeof(c->name), "%s", sqlite3_column_text(s, 1));
         snprintf(c->type, sizeof(c->type), "%s", sqlite3_column_text(s, 2));
-        c->key = sqlite3_column_int(s, 5);
+        c->key = c->by = sqlite3_column_int(s, 5);
         if (c->key)
             t->n_key++;
         if (strcmp(c->name, "_tag") == 0)
             t->tagged = true;
     }
     sqlite3_finalize(s);
+    t->n_by = t->n_key;
+    if (w->workload->rows_by &&
+        strncmp(w->workload->rows_by, t->name, strlen(t->name)) == 0)
+        rows_by(w, t);
 }
 
 hf_sql_column world_column(const world *w, const column *c)
@@ -204,15 +230,14 @@ static void expect_columns(world *w, const hf_step *step, sqlite3_stmt *s)
         fail_msg("%s: %s: column 0 is no _tag", w->workload->name, step->sql);
     if (step->kind != HF_STEP_SCAN)
         return;
-    if (n != t->n_key || (int)n >= sqlite3_column_count(s))
+    if (n != t->n_by || (int)n >= sqlite3_column_count(s))
         fail_msg("%s: %s: %u key columns, the table has %u", w->workload->name,
-                 step->sql, n, t->n_key);
+                 step->sql, n, t->n_by);
     for (uint32_t i = 0; i < t->n; i++)
-        if (t->columns[i].key &&
-            strcmp(sqlite3_column_name(s, t->columns[i].key),
-                   t->columns[i].name) != 0)
+        if (t->columns[i].by && strcmp(sqlite3_column_name(s, t->columns[i].by),
+                                       t->columns[i].name) != 0)
             fail_msg("%s: %s: column %d is not %s", w->workload->name,
-                     step->sql, t->columns[i].key, t->columns[i].name);
+                     step->sql, t->columns[i].by, t->columns[i].name);
 }
 
 /* One row by its key: as many parameters as the key has columns. */
@@ -224,9 +249,12 @@ static void expect_keys(world *w, const hf_step *step, uint32_t n)
     while (keys < HF_STEP_KEYS && step->keys[keys])
         if (step->keys[keys++] > n)
             fail_msg("%s: %s: no such parameter", w->workload->name, step->sql);
-    if (keys != t->n_key)
+    if (keys != t->n_by)
         fail_msg("%s: %s: %u key parameters, the table has %u",
-                 w->workload->name, step->sql, keys, t->n_key);
+                 w->workload->name, step->sql, keys, t->n_by);
+    for (keys = 0; keys < HF_STEP_KEYS && step->to[keys]; keys++)
+        assert_true(step->to[keys] <= n);
+    assert_int_equal(keys, step->kind == HF_STEP_MOVE ? t->n_by : 0);
 }
 
 static void expect_step(world *w, const hf_step *step, sqlite3_stmt *s,
@@ -234,7 +262,8 @@ static void expect_step(world *w, const hf_step *step, sqlite3_stmt *s,
 {
     bool writes = step->kind == HF_STEP_INSERT ||
                   step->kind == HF_STEP_UPSERT ||
-                  step->kind == HF_STEP_UPDATE || step->kind == HF_STEP_APPEND;
+                  step->kind == HF_STEP_UPDATE ||
+                  step->kind == HF_STEP_APPEND || step->kind == HF_STEP_MOVE;
 
     if ((uint32_t)sqlite3_bind_parameter_count(s) != n)
         fail_msg("%s: %s: given %u parameters", w->workload->name, step->sql,
@@ -383,17 +412,18 @@ void world_print(char *buffer, size_t size, const hf_sql_value *v)
 static int64_t hand_out(world *w, const hf_step *step,
                         const hf_sql_value *params)
 {
+    const uint8_t *keys = step->kind == HF_STEP_MOVE ? step->to : step->keys;
     handed h;
     size_t used;
 
     used = (size_t)snprintf(h.row, sizeof(h.row), "%s", step->table);
-    for (uint32_t i = 0; i < HF_STEP_KEYS && step->keys[i]; i++) {
-        world_print(h.row + used, sizeof(h.row) - used,
-                    &params[step->keys[i] - 1]);
+    for (uint32_t i = 0; i < HF_STEP_KEYS && keys[i]; i++) {
+        world_print(h.row + used, sizeof(h.row) - used, &params[keys[i] - 1]);
         used = strlen(h.row);
     }
     hf_vec_push(&w->tags, h);
-    return (int64_t)w->tags.n;
+    return (int64_t)w->tags.n -
+           (step->guard ? params[step->guard - 1].integer : 0);
 }
 
 /* A read of a sick world may see the old state. */
@@ -465,13 +495,13 @@ static void expect_range(hf_client *c, const hf_step *step,
                          t->name);
     while (n_prefix < HF_STEP_KEYS - 1 && r->prefix[n_prefix])
         n_prefix++;
-    assert_int_equal(n_prefix + 1, t->n_key);
+    assert_int_equal(n_prefix + 1, t->n_by);
     for (uint32_t i = 0; i < t->n; i++)
-        if (t->columns[i].key > 0 && (uint32_t)t->columns[i].key <= n_prefix)
+        if (t->columns[i].by > 0 && (uint32_t)t->columns[i].by <= n_prefix)
             n += (size_t)snprintf(
                 sql + n, sizeof(sql) - n, " AND %s = %lld", t->columns[i].name,
-                (long long)given[r->prefix[t->columns[i].key - 1] - 1].integer);
-        else if (t->columns[i].key > 0)
+                (long long)given[r->prefix[t->columns[i].by - 1] - 1].integer);
+        else if (t->columns[i].by > 0)
             n += (size_t)snprintf(
                 sql + n, sizeof(sql) - n, " AND %s BETWEEN %lld AND %lld",
                 t->columns[i].name, (long long)first, (long long)last);

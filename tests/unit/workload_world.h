@@ -32,13 +32,14 @@ typedef struct column {
     char name[40];
     char type[20];
     int key; /* place in the primary key, from 1; 0: none */
+    int by;  /* place in the key that is recorded, the same but for rows_by */
 } column;
 
 typedef struct table {
     char name[40];
     column columns[40];
     uint32_t n;
-    uint32_t n_key;
+    uint32_t n_key, n_by;
     bool tagged;          /* has a column _tag */
     sqlite3_stmt *insert; /* of a whole row; NULL: none yet */
 } table;
