@@ -90,17 +90,24 @@ static void end_lock(hf_watch *w, const watch_txn *t, const own_lock *o,
     hf_watch_push_item(w, &it);
 }
 
-/* Where there is one writer at a time, he locks the database. */
+/* Where there is one writer at a time, he locks the database: by his first
+ * write that had an answer, for certain. */
 static void end_writer(hf_watch *w, const watch_txn *t, const ending *x)
 {
     watch_item it =
         hf_watch_item_of(w, t, WHOLE_DATABASE, WHOLE_DATABASE, ITEM_LOCK);
+    size_t i = 0;
 
-    it.key = t->writes.at[0].key;
-    it.at = t->writes.at[0].at;
+    while (i < t->writes.n && t->writes.at[i].at.hi == FOR_EVER)
+        i++;
+    if (i == t->writes.n)
+        return;
+    it.key = t->writes.at[i].key;
+    it.at = t->writes.at[i].at;
     it.end = x->release;
     it.is_committed = x->is_committed;
-    it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0);
+    it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0) |
+                (t->is_weaker ? ITEM_WEAKER : 0);
     hf_watch_page(w, it.key);
     hf_watch_push_item(w, &it);
 }
@@ -118,7 +125,7 @@ void hf_watch_tell_end(hf_watch *w, const watch_txn *t, span commit,
         f.flags |= END_COMMITTED;
     if (!(f.flags & END_COMMITTED))
         f.to.at.hi = w->now; /* nobody waits for it */
-    if (t->writes.n > 0)
+    if (t->has_written)
         f.flags |= END_WROTE;
     hf_vec_push(&w->found, f);
 }

@@ -271,6 +271,8 @@ typedef struct watch_txn {
     bool is_settled;   /* and snapshot.hi */
     bool is_suspect;
     bool has_deleted;
+    bool has_written;  /* something, for certain */
+    bool has_columns;  /* it wrote keys that are not rows of their own */
     bool is_weaker;    /* only its locks and what it wrote count */
     uint64_t first_lo; /* of BEGIN, or what came instead */
     uint64_t last_ok;  /* lo of the last statement that did not fail */

@@ -39,6 +39,7 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     t->serial = w->serial++;
     t->is_running = true;
     t->is_weaker = t->has_deleted = false;
+    t->has_written = t->has_columns = false;
     t->is_spoiled = t->has_scanned = t->has_snapshot = t->is_settled = false;
     t->is_suspect = w->clients.at[client].jump > 0;
     t->has_statement = false;
@@ -140,7 +141,9 @@ static void take_snapshot(const hf_watch *w, watch_txn *t, const hf_event *e,
         return;
     /* from BEGIN on: a statement that left no event may have taken it */
     t->has_snapshot = true;
-    if (w->profile.snapshot == HF_WATCH_AT_ANY || (e->flags & HF_EVENT_FAILED))
+    /* without an answer, nobody knows whether that one has, or a later one */
+    if (w->profile.snapshot == HF_WATCH_AT_ANY ||
+        (e->flags & HF_EVENT_FAILED) || at.hi == FOR_EVER)
         return;
     t->snapshot.hi = at.hi;
     t->is_settled = true;
@@ -242,7 +245,7 @@ static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
     it.snapshot = hf_watch_read_snapshot(w, t, at, is_locking(e), &it.flags);
     if (e->statement >= MOST_STATEMENTS)
         it.flags |= ITEM_LOOSE;
-    if (e->key != e->row && !w->fuw && own_row(t, e->row) &&
+    if ((e->key != e->row || t->has_columns) && !w->fuw && own_row(t, e->row) &&
         w->profile.read == HF_WATCH_READ_TRANSACTION) {
         /* its own version of the row has what others had written by then */
         it.snapshot.hi = at.hi;
@@ -281,6 +284,7 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
         t->has_deleted = true;
         w->n_deleting++;
     }
+    t->has_written |= at.hi != FOR_EVER;
     if (own && (own->is_doubtful || at.hi == FOR_EVER)) {
         /* what it had written may be what is there in the end */
         hf_vec_push(&t->doubtful, *own);
@@ -303,8 +307,9 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
             hf_map_set(&t->places, t->writes.at[i].key, i);
     if (t->writes.n >= MANY_WRITES)
         hf_map_set(&t->places, e->key, (uint32_t)t->writes.n);
-    if (e->key != e->row)
+    if (e->key != e->row || t->has_columns)
         first = own_row(t, e->row);
+    t->has_columns |= e->key != e->row;
     hf_vec_push(&t->writes, (own_write){.value = value,
                                         .at = at,
                                         .key = e->key,

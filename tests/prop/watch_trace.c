@@ -435,6 +435,10 @@ void trace_print(const trace *t)
                     e->flags & HF_EVENT_FOR_UPDATE  ? " for update"
                     : e->flags & HF_EVENT_FOR_SHARE ? " for share"
                                                     : "");
+        if (e->flags & HF_EVENT_FAILED)
+            fprintf(stderr, " refused");
+        if (e->kind == HF_EVENT_BEGIN && (e->flags & HF_EVENT_WEAKER))
+            fprintf(stderr, " at a weaker level");
         if (e->kind == HF_EVENT_SCAN)
             fprintf(stderr, " %" PRId64 " .. %" PRId64,
                     t->scans.at[e->extra].lo, t->scans.at[e->extra].hi);
