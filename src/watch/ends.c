@@ -52,6 +52,8 @@ static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
         it.flags |= ITEM_INSERTED;
     if (t->is_weaker && !w->locks)
         it.flags |= ITEM_SUSPECT; /* it may come after all who overlap it */
+    if (o->is_doubtful)
+        it.flags |= ITEM_SUSPECT; /* nor had it the row when it called commit */
     if (x->is_maybe || o->is_doubtful)
         it.flags |= ITEM_MAYBE;
     if (x->is_committed) {

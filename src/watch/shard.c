@@ -197,6 +197,7 @@ static void complain(watch_shard *s, const watch_item *it, uint64_t time,
 {
     hf_violation *out = hf_watch_shard_violation(s, it, time);
 
+    out->time = it->snapshot.hi > it->now ? it->snapshot.hi : it->now;
     out->mechanism = HF_WATCH_CR;
     out->rule = it->flags & ITEM_UNSEEN ? HF_RULE_MISSING_ROW : HF_RULE_NEVER;
     hf_watch_part_add(out, (hf_violation_part){.txn = it->txn,
@@ -438,13 +439,15 @@ static watch_item heap_take(watch_shard *s)
     return top;
 }
 
-/* Judges the reads whose snapshot ends before `now`. */
+/* Judges the reads whose snapshot ends before `now`.  What is found comes after
+ * all that was known when the snapshot ended: the ends of those it speaks of
+ * are joined before it. */
 static void ripen(watch_shard *s, uint64_t now)
 {
     while (s->heap.n > 0 && s->heap.at[0].snapshot.hi < now) {
         watch_item it = heap_take(s);
 
-        judge(s, &it, it.snapshot.hi > it.now ? it.snapshot.hi : it.now);
+        judge(s, &it, it.snapshot.hi + 1);
     }
 }
 

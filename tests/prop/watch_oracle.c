@@ -36,9 +36,10 @@ typedef struct txn {
     uint64_t id, begin_lo, begin_hi, first_lo, last_ok;
     uint64_t end_lo, end_hi;
     bool has_begin, has_first, has_end, committed, unknown;
-    bool weaker;             /* only its locks count */
-    bool doubt[ORACLE_KEYS]; /* nobody knows what it wrote there */
-    uint64_t doubt_lo;       /* of its first call without an answer */
+    bool weaker;              /* only its locks count */
+    bool locked[ORACLE_KEYS]; /* by a write that was answered */
+    bool doubt[ORACLE_KEYS];  /* nobody knows what it wrote there */
+    uint64_t doubt_lo;        /* of its first call without an answer */
     look looks[32];
     int n_looks;
     bool wrote[ORACLE_KEYS];
@@ -298,11 +299,11 @@ static void take_write(oracle *o, int t, const hf_event *e)
         if (o->dropped >> o->n_doubts++ & 1)
             return;
     }
-    if (!x->wrote[e->key]) {
-        if (!o->p->locks_at_commit)
-            (void)add_lock(o, t, e->row, true, e);
-        x->n_wrote++;
-    }
+    if (!o->p->locks_at_commit &&
+        (!x->wrote[e->key] || (e->after != UINT64_MAX && !x->locked[e->key])))
+        (void)add_lock(o, t, e->row, true, e);
+    x->locked[e->key] |= e->after != UINT64_MAX;
+    x->n_wrote += !x->wrote[e->key];
     x->wrote[e->key] = true;
     if (!x->wrote_row[e->row])
         x->first_flags[e->row] = e->flags;
