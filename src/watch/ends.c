@@ -70,8 +70,9 @@ static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
                                           .end = x->commit,
                                           .is_aborted = true});
     }
-    /* what locks by its commit has locked nothing, for all that is known */
-    if (!locks || w->profile.locks_at_commit)
+    /* what locks by its commit, or was never answered, has locked nothing for
+     * all that is known */
+    if (!locks || w->profile.locks_at_commit || o->at.hi == FOR_EVER)
         return;
     it.kind = ITEM_LOCK;
     it.end = x->release;
