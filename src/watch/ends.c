@@ -26,7 +26,9 @@ static bool may_be_emptied(const hf_watch *w, const watch_txn *t,
         return false;
     if (w->error > 0 || t->is_suspect)
         return true;
-    for (size_t i = 0; i < w->clients.n && w->n_deleting > 0; i++) {
+    if (w->n_deleting == 0 || w->deleting[o->key % DELETING] == 0)
+        return false;
+    for (size_t i = 0; i < w->clients.n; i++) {
         uint32_t slot = w->clients.at[i].txn;
         const own_write *own =
             slot == NO_ID ? NULL : hf_watch_own(&w->txns.at[slot], o->key);

@@ -248,6 +248,7 @@ typedef struct own_write {
     uint32_t key, row;
     bool locks;       /* the first of its row */
     bool is_doubtful; /* no answer came: nobody knows whether it is there */
+    bool is_deleting; /* it counts in hf_watch.deleting */
     uint8_t flags;    /* ITEM_INSERTED, ITEM_DELETED: how that one began */
 } own_write;
 
@@ -374,6 +375,8 @@ typedef struct key_slab {
 struct watch_join;
 struct watch_crew;
 
+#define DELETING 1024u
+
 struct hf_watch {
     hf_watch_options options;
     hf_profile profile; /* copied */
@@ -409,6 +412,8 @@ struct hf_watch {
     HF_VEC(watch_txn) txns; /* slots */
     HF_VEC(uint32_t) free_txns;
     uint32_t n_deleting; /* of those that run: with has_deleted */
+    /* keys that they have deleted, by their last bits */
+    uint32_t deleting[DELETING];
     HF_VEC(watch_client) clients;
     HF_VEC(watch_group) groups;
     HF_VEC(uint32_t) busy_groups; /* with live scans */

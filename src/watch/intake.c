@@ -63,7 +63,12 @@ void hf_watch_forget_txn(hf_watch *w, uint32_t slot)
     watch_client *c = &w->clients.at[t->client];
 
     t->is_running = false;
-    w->n_deleting -= t->has_deleted;
+    if (t->has_deleted) {
+        w->n_deleting--;
+        for (size_t i = 0; i < t->writes.n; i++)
+            w->deleting[t->writes.at[i].key % DELETING] -=
+                t->writes.at[i].is_deleting;
+    }
     c->txn = NO_ID;
     c->last = t->id;
     hf_vec_push(&w->free_txns, slot);
@@ -285,6 +290,10 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
         w->n_deleting++;
     }
     t->has_written |= at.hi != FOR_EVER;
+    if (own && value == HF_EVENT_NO_ROW && !own->is_deleting) {
+        own->is_deleting = true;
+        w->deleting[e->key % DELETING]++;
+    }
     if (own && (own->is_doubtful || at.hi == FOR_EVER)) {
         /* what it had written may be what is there in the end */
         hf_vec_push(&t->doubtful, *own);
@@ -310,12 +319,14 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
     if (e->key != e->row || t->has_columns)
         first = own_row(t, e->row);
     t->has_columns |= e->key != e->row;
+    w->deleting[e->key % DELETING] += value == HF_EVENT_NO_ROW;
     hf_vec_push(&t->writes, (own_write){.value = value,
                                         .at = at,
                                         .key = e->key,
                                         .row = e->row,
                                         .locks = !first,
                                         .is_doubtful = at.hi == FOR_EVER,
+                                        .is_deleting = value == HF_EVENT_NO_ROW,
                                         .flags = first ? first->flags : flags});
 }
 

@@ -17,6 +17,7 @@ typedef struct maker {
     uint64_t start; /* of the operation before */
     uint64_t end;   /* the last answer so far */
     bool has_statement, in_scan;
+    bool has_columns; /* of rows were named */
     bool begun, ended;
 } maker;
 
@@ -128,6 +129,7 @@ void hf_translator_settle(hf_translator *t)
     hf_vec_release(&t->initial_rows);
     hf_vec_release(&t->initial_texts);
     t->is_surveyed = false;
+    hf_watch_names_complete(t->names);
 }
 
 static void take_initial(hf_translator *t, const hf_history *h, hf_key_id k,
@@ -147,6 +149,22 @@ static void take_initial(hf_translator *t, const hf_history *h, hf_key_id k,
     set_initial_columns(t, key, hf_value_scalar(h, initial));
 }
 
+/* Names keys from `from` on; how many. */
+static uint32_t name_keys(hf_translator *t, const hf_history *h, hf_key_id from)
+{
+    hf_scalar keys[HF_WATCH_NAMES_MOST];
+    uint32_t n = h->n_keys - from;
+
+    if (n > HF_WATCH_NAMES_MOST)
+        n = HF_WATCH_NAMES_MOST;
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = hf_key_scalar(h, from + i);
+    hf_watch_names_keys(t->names, &t->table_of_key.at[from], keys, n,
+                        &t->keys.at[from]);
+    t->keys.n += n;
+    return n;
+}
+
 void hf_translator_piece(hf_translator *t, const hf_history *h)
 {
     name_tables(t, h);
@@ -156,12 +174,12 @@ void hf_translator_piece(hf_translator *t, const hf_history *h)
     }
     t->keys.n = 0;
     hf_vec_reserve(&t->keys, h->n_keys);
-    for (hf_key_id k = 0; k < h->n_keys; k++) {
-        t->keys.at[t->keys.n++] = hf_watch_names_key(
-            t->names, t->table_of_key.at[k], hf_key_scalar(h, k));
-        if (h->key_initial && h->key_initial[k] != HF_NONE)
+    for (hf_key_id k = 0; k < h->n_keys;)
+        k += name_keys(t, h, k);
+    for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
+        if (h->key_initial[k] != HF_NONE)
             take_initial(t, h, k, h->key_initial[k]);
-    }
+    hf_watch_names_complete(t->names);
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -189,6 +207,7 @@ static void put_columns(maker *m, hf_event_kind kind, unsigned flags,
     hf_column_walk w;
     bool is_empty = true;
 
+    m->has_columns = true;
     m->e.row = row;
     if (kind == HF_EVENT_WRITE)
         put_key(m, kind, flags, row, HF_WATCH_PRESENT);
@@ -555,6 +574,8 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
     }
     put_end(&m);
     doubt_last(&m);
+    if (m.has_columns) /* they may be new */
+        hf_watch_names_complete(t->names);
     part->answered = m.end;
     part->last = t->events.n > 0 ? t->events.at[t->events.n - 1].before : 0;
     *ret = t->events.at;

@@ -483,25 +483,31 @@ void hf_watcher_end(hf_watcher *w)
 
 /* ---- the consumer -------------------------------------------------------- */
 
+static void announce_key(hf_watcher *w, const hf_watch_name *name)
+{
+    uint32_t key = w->n_keys++;
+
+    hf_watch_key(w->watch, key,
+                 name->initial == HF_EVENT_NO_ROW     ? HF_WATCH_INITIAL_ABSENT
+                 : name->initial == HF_WATCH_NOT_SAID ? HF_WATCH_INITIAL_UNKNOWN
+                                                      : HF_WATCH_INITIAL_VALUE,
+                 name->initial);
+    if (name->row == key)
+        hf_watch_place(w->watch, key, key, name->table, name->place);
+}
+
 /* Keys and scans that came since, before the first event that names them. */
 static void announce(hf_watcher *w)
 {
-    uint32_t keys = hf_watch_names_count(w->names);
     uint32_t scans = hf_watch_scans_count(w->scans);
+    hf_watch_name names[64];
+    uint32_t n;
 
-    for (; w->n_keys < keys; w->n_keys++) {
-        hf_watch_name name = hf_watch_names_get(w->names, w->n_keys);
-
-        hf_watch_key(w->watch, w->n_keys,
-                     name.initial == HF_EVENT_NO_ROW ? HF_WATCH_INITIAL_ABSENT
-                     : name.initial == HF_WATCH_NOT_SAID
-                         ? HF_WATCH_INITIAL_UNKNOWN
-                         : HF_WATCH_INITIAL_VALUE,
-                     name.initial);
-        if (name.row == w->n_keys)
-            hf_watch_place(w->watch, w->n_keys, w->n_keys, name.table,
-                           name.place);
-    }
+    do {
+        n = hf_watch_names_get(w->names, w->n_keys, 64, names);
+        for (uint32_t i = 0; i < n; i++)
+            announce_key(w, &names[i]);
+    } while (n > 0);
     for (; w->n_scans < scans; w->n_scans++)
         hf_watch_scan(w->watch, w->n_scans,
                       hf_watch_scans_table(w->scans, w->n_scans), 0, UINT64_MAX,
