@@ -2,7 +2,7 @@
  *
  * Three stages, each a pure function of what came before it:
  *
- *   intake (intake.c, ends.c, scans.c)   by the caller, in the order of the
+ *   intake (intake.c, ends.c, scans.c, totals.c)   by the caller, in the order of the
  *       events: keeps running transactions; a read becomes an item at once,
  *       writes and locks when their transaction ends, for only then it is
  *       known from when to when they stood.  An item carries all that is
@@ -57,7 +57,12 @@ static inline bool certainly_before(span a, span b)
 
 /* ---- items --------------------------------------------------------------- */
 
-typedef enum item_kind { ITEM_READ, ITEM_INSTALL, ITEM_LOCK } item_kind;
+typedef enum item_kind {
+    ITEM_READ,
+    ITEM_INSTALL,
+    ITEM_LOCK,
+    ITEM_TOTAL /* a key of a total; `value` is which */
+} item_kind;
 
 #define ITEM_MAYBE (1u << 0)     /* its transaction may not have committed */
 #define ITEM_EXCLUSIVE (1u << 1) /* the lock */
@@ -169,6 +174,7 @@ typedef enum finding_kind {
     FOUND_RW,        /* SC: from read what to overwrote */
     FOUND_EDGE,      /* SC: another dependency */
     FOUND_OWN,       /* SC: from wrote the key itself, perhaps first */
+    FOUND_TOTAL,     /* CR: total_parts.at[index] */
     FOUND_END        /* SC: a transaction ended */
 } finding_kind;
 
@@ -207,6 +213,37 @@ typedef struct dropped_version {
     uint32_t key;
 } dropped_version;
 
+/* ---- totals -------------------------------------------------------------- */
+
+/* What some rows add up to, whichever of their versions it is. */
+typedef struct total_part {
+    uint64_t total; /* its number */
+    int64_t n, sum, least, greatest;
+    uint32_t n_keys;
+    bool is_open; /* nobody knows what some of them count */
+} total_part;
+
+/* One of several versions of a key that may have counted. */
+typedef struct total_choice {
+    uint64_t total;
+    watch_version version;
+    int64_t number;
+    uint32_t key;
+    bool counts;
+} total_choice;
+
+/* A sum, count, ... that was returned, until it is judged. */
+typedef struct watch_total {
+    uint64_t txn, serial, seq, value;
+    span at, snapshot;
+    int64_t number; /* returned */
+    total_part own; /* of what the transaction had written itself */
+    uint32_t scan, group;
+    uint8_t what;  /* hf_watch_total_kind */
+    uint8_t flags; /* ITEM_* */
+    bool is_judged;
+} watch_total;
+
 typedef struct watch_shard {
     struct hf_watch *w;
     watch_key *const *pages;  /* as of this batch */
@@ -215,6 +252,8 @@ typedef struct watch_shard {
     HF_VEC(watch_item) heap;  /* reads to be judged, least snapshot.hi first */
     HF_VEC(watch_finding) found;
     HF_VEC(hf_violation) violations;
+    HF_VEC(total_part) total_parts;
+    HF_VEC(total_choice) total_choices;
 
     watch_key whole_database; /* the row of that name, in its shard */
     watch_ring lock_ring, reader_ring, thick_ring;
@@ -292,6 +331,8 @@ typedef struct watch_txn {
     bool has_statement;
     uint8_t scan_flags; /* of the SCAN event */
     span scan_at;
+    uint64_t scan_value; /* of a total */
+    int64_t scan_number;
     HF_VEC(own_read) rows;
 } watch_txn;
 
@@ -354,6 +395,7 @@ typedef struct scan_range {
     uint64_t first, last;
     uint32_t group;
     bool has_condition, is_defined;
+    uint8_t total; /* hf_watch_total_kind */
 } scan_range;
 
 /* What a transaction that did not commit, or overwrote itself, had written:
@@ -418,6 +460,8 @@ struct hf_watch {
     HF_VEC(watch_group) groups;
     HF_VEC(uint32_t) busy_groups; /* with live scans */
     HF_VEC(scan_range) scans;
+    HF_VEC(watch_total) totals;  /* not judged, in their order */
+    uint64_t first_total;        /* the number of totals.at[0] */
     HF_VEC(watch_finding) found; /* by intake, while the batch fills */
     HF_VEC(watch_finding) ready; /* of the batch before */
     HF_VEC(hf_violation) violations;
@@ -485,6 +529,23 @@ void hf_watch_scan_open(hf_watch *w, uint32_t slot, const hf_event *e, span at);
 void hf_watch_scan_row(hf_watch *w, uint32_t slot, const hf_event *e);
 void hf_watch_scans_trim(hf_watch *w);
 void hf_watch_scans_release(hf_watch *w);
+
+/* ---- totals.c ------------------------------------------------------------ */
+
+/* The statement of t was a total of a group. */
+void hf_watch_total_open(hf_watch *w, const watch_txn *t, live_scan *s);
+/* A key of it; `own` may be NULL. */
+void hf_watch_total_key(hf_watch *w, uint32_t key, const own_write *own);
+/* All keys were told. */
+void hf_watch_total_close(hf_watch *w, const watch_txn *t);
+/* A key of a group that was not there before. */
+void hf_watch_total_place(hf_watch *w, uint32_t key, uint32_t group,
+                          uint64_t place);
+/* In a shard: what the key may count. */
+void hf_watch_total_look(watch_shard *s, const watch_item *it);
+/* In the join: the first part of a total, when all are there. */
+void hf_watch_total_judge(hf_watch *w, const watch_finding *f, uint64_t total);
+void hf_watch_totals_trim(hf_watch *w);
 
 /* ---- intake.c and watch.c
  * ------------------------------------------------------------- */

@@ -295,6 +295,16 @@ void hf_watch_names_all_absent(hf_watch_names *n)
     pthread_mutex_unlock(&n->mutex);
 }
 
+bool hf_watch_names_are_absent(hf_watch_names *n)
+{
+    bool absent;
+
+    pthread_mutex_lock(&n->mutex);
+    absent = n->initial == HF_EVENT_NO_ROW;
+    pthread_mutex_unlock(&n->mutex);
+    return absent;
+}
+
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value)
 {
     pthread_mutex_lock(&n->mutex);

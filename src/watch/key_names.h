@@ -32,6 +32,8 @@ uint32_t hf_watch_names_next_column(hf_watch_names *n, uint32_t column);
 /* What keys that come from now on are before anyone writes them, unless it is
  * said; without this, HF_WATCH_NOT_SAID. */
 void hf_watch_names_all_absent(hf_watch_names *n);
+/* Are they absent? */
+bool hf_watch_names_are_absent(hf_watch_names *n);
 /* What the key is before anyone writes it, as an event has it. */
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value);
 

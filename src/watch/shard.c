@@ -59,6 +59,8 @@ void hf_watch_shard_release(watch_shard *s)
     hf_vec_release(&s->heap);
     hf_vec_release(&s->found);
     hf_vec_release(&s->violations);
+    hf_vec_release(&s->total_parts);
+    hf_vec_release(&s->total_choices);
     hf_vec_release(&s->open);
     hf_free(s->locks);
     hf_free(s->readers);
@@ -380,8 +382,13 @@ static void judge(watch_shard *s, const watch_item *it, uint64_t time)
 {
     watch_key *k = page_key(s->pages, it->key);
     watch_version *v = versions_of(k);
-    candidates c = look(s, it, v, k->n);
+    candidates c;
 
+    if (it->kind == ITEM_TOTAL) {
+        hf_watch_total_look(s, it);
+        return;
+    }
+    c = look(s, it, v, k->n);
     if (c.fitting == 0) {
         s->stats.reads_judged++;
         complain(s, it, time, v, k->n, c.floor);
@@ -636,7 +643,7 @@ void hf_watch_shard_run(watch_shard *s)
         if (i + 8 < s->items.n)
             __builtin_prefetch(page_key(s->pages, s->items.at[i + 8].key));
         ripen(s, it->now);
-        if (it->kind == ITEM_READ) {
+        if (it->kind == ITEM_READ || it->kind == ITEM_TOTAL) {
             if (it->snapshot.hi < it->now)
                 judge(s, it, it->now);
             else

@@ -315,22 +315,54 @@ static bool none_satisfies(const hf_history *h, hf_op_kind kind,
     return true;
 }
 
+/* The number that an aggregate returned, of all rows that may have counted. */
+static bool put_total(maker *m, hf_op_kind kind, const hf_predicate *p,
+                      uint32_t table, unsigned flags)
+{
+    hf_watch_total_kind what = kind == HF_OP_COUNT_ROWS ? HF_TOTAL_COUNT
+                               : kind == HF_OP_SUM      ? HF_TOTAL_SUM
+                               : kind == HF_OP_MIN      ? HF_TOTAL_MIN
+                               : kind == HF_OP_MAX      ? HF_TOTAL_MAX
+                                                        : HF_TOTAL_NONE;
+    hf_str column =
+        p->n_columns > 0 ? hf_string(m->h, p->columns[0]) : HF_STR("");
+
+    if (what == HF_TOTAL_NONE || p->result.type != HF_INT ||
+        (what != HF_TOTAL_COUNT && column.len == 0) ||
+        !hf_watch_names_are_absent(m->t->names))
+        return false;
+    m->e.extra = hf_watch_scans_total(
+        m->t->scans, table, hf_string(m->h, p->condition), column, what);
+    m->e.value = hf_watch_value_of(p->result);
+    hf_event_set_number(&m->e, p->result.number);
+    put(m, HF_EVENT_SCAN, flags);
+    m->e.extra = m->e.key = m->e.row = 0;
+    m->e.value = HF_EVENT_NO_ROW;
+    return true;
+}
+
 static void put_aggregate(maker *m, hf_op_kind kind, const hf_predicate *p,
                           uint32_t table, unsigned flags)
 {
     hf_out condition;
+    bool some = false;
 
+    if ((flags & HF_EVENT_FAILED) || !p->has_result_set ||
+        p->condition == HF_NONE) {
+        m->t->aggregates += !(flags & HF_EVENT_FAILED);
+        return;
+    }
     hf_out_init_memory(&condition);
-    if (p->has_result_set && !(flags & HF_EVENT_FAILED) &&
-        p->condition != HF_NONE && none_satisfies(m->h, kind, p, &condition)) {
+    if (none_satisfies(m->h, kind, p, &condition)) {
         m->e.extra =
             hf_watch_scans_add(m->t->scans, table, hf_out_view(&condition));
         put(m, HF_EVENT_SCAN, flags);
         m->e.extra = 0;
-    } else {
-        m->t->aggregates++;
+        some = true;
     }
     hf_out_release(&condition);
+    some |= put_total(m, kind, p, table, flags);
+    m->t->aggregates += !some;
 }
 
 static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,

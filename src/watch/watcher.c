@@ -134,6 +134,15 @@ static hf_watch_match on_match(void *user, uint32_t scan, uint32_t key,
     return hf_watch_scans_match(w->scans, scan, value);
 }
 
+static hf_watch_match on_count(void *user, uint32_t scan, uint32_t key,
+                               uint64_t value, int64_t *ret)
+{
+    hf_watcher *w = user;
+
+    (void)key;
+    return hf_watch_scans_counts(w->scans, scan, value, ret);
+}
+
 /* Levels that do not imply what the profile promises, real time aside: that
  * is the database's, whatever the level is called. */
 static void set_weaker(hf_translator *t, const hf_profile *p)
@@ -173,6 +182,7 @@ hf_watcher *hf_watcher_new(const hf_watcher_options *o)
     watch.violation = on_violation;
     watch.complaint = on_complaint;
     watch.matches = on_match;
+    watch.counts = on_count;
     watch.user = w;
     w->watch = hf_watch_new(&watch);
     w->pipeline = hf_pipeline_new(&o->pipeline);
@@ -509,9 +519,9 @@ static void announce(hf_watcher *w)
             announce_key(w, &names[i]);
     } while (n > 0);
     for (; w->n_scans < scans; w->n_scans++)
-        hf_watch_scan(w->watch, w->n_scans,
-                      hf_watch_scans_table(w->scans, w->n_scans), 0, UINT64_MAX,
-                      true);
+        hf_watch_total(w->watch, w->n_scans,
+                       hf_watch_scans_table(w->scans, w->n_scans), 0,
+                       UINT64_MAX, hf_watch_scans_kind(w->scans, w->n_scans));
 }
 
 static void feed_late(hf_watcher *w)

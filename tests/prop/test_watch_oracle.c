@@ -5,10 +5,10 @@
  * Two to four transactions of a toy database without any protection, that
  * reads the newest row or a snapshot, with random intervals; some reads are
  * changed afterwards.  Some traces have rows of several keys, conditions,
- * clocks that differ, writes without an answer, refused ones, and transactions
- * at a weaker level.  For profiles with every mechanism: what watch reports
- * has no explanation (watch_oracle.h).  How much of what has none is reported
- * is counted, by profile; none may be zero.
+ * totals, clocks that differ, writes without an answer, refused ones, and
+ * transactions at a weaker level.  For profiles with every mechanism: what
+ * watch reports has no explanation (watch_oracle.h).  How much of what has none
+ * is reported is counted, by profile; none may be zero.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,6 +28,7 @@ typedef struct tiny {
     unsigned keys, txns;
     bool columns;    /* all keys are of row 0; there are no scans */
     bool conditions; /* scans have them */
+    bool totals;     /* some return a sum, a count, ... */
     unsigned lost;   /* percent of operations that had no answer, or failed */
     bool weaker;     /* some transactions are at a weaker level */
     uint64_t error;  /* of clocks */
@@ -81,6 +82,29 @@ static void record_read(tiny *t, const runner *x, unsigned i, unsigned key,
                                             : state[key];
 }
 
+/* The scan that was recorded last returns a total of what it would. */
+static void total(tiny *t, hf_rng *r, runner *x, unsigned i, unsigned condition,
+                  const uint64_t *state)
+{
+    hf_event *e = &t->events[t->n - 1];
+    unsigned id = condition + ORACLE_CONDITIONS * (1 + hf_rng_below(r, 4));
+    uint64_t values[ORACLE_KEYS];
+    int64_t number;
+
+    for (unsigned k = 0; k < t->keys; k++) {
+        record_read(t, x, i, k, 0, state, 0);
+        values[k] = t->events[--t->n].value;
+    }
+    if (!oracle_total(id, values, t->keys, &number)) {
+        t->n--; /* nothing is returned */
+        return;
+    }
+    if (hf_rng_chance(r, 25))
+        number += hf_rng_chance(r, 50) ? 1 : -1;
+    e->value = id;
+    hf_event_set_number(e, number);
+}
+
 static void scan(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
                  uint64_t *state)
 {
@@ -88,6 +112,10 @@ static void scan(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
     unsigned condition = t->conditions ? hf_rng_below(r, ORACLE_CONDITIONS) : 0;
 
     e->value = condition; /* extra is needed for sorting */
+    if (t->totals && hf_rng_chance(r, 70)) {
+        total(t, r, x, i, condition, state);
+        return;
+    }
     for (unsigned k = 0; k < t->keys; k++) {
         uint64_t value;
 
@@ -127,7 +155,8 @@ static void operate(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
         }
         x->own[key] = v;
         x->wrote[key] = true;
-    } else if (!t->columns && hf_rng_chance(r, t->conditions ? 50 : 20)) {
+    } else if (!t->columns &&
+               hf_rng_chance(r, t->conditions || t->totals ? 50 : 20)) {
         scan(t, r, x, i, after, state);
     } else {
         record_read(t, x, i, key, after, state,
@@ -188,6 +217,7 @@ static void make(tiny *t, hf_rng *r)
     *t = (tiny){.keys = 1 + hf_rng_below(r, 2), .txns = 2 + hf_rng_below(r, 3)};
     t->columns = hf_rng_chance(r, 15);
     t->conditions = hf_rng_chance(r, 25);
+    t->totals = hf_rng_chance(r, 30);
     t->lost = hf_rng_chance(r, 20) ? 15 : 0;
     t->weaker = hf_rng_chance(r, 10);
     t->error = hf_rng_chance(r, 20) ? 1 + hf_rng_below(r, 5) : 0;
@@ -265,11 +295,19 @@ static hf_watch_match matches(void *user, uint32_t scan, uint32_t key,
     return oracle_matches(scan, value) ? HF_MATCH_YES : HF_MATCH_NO;
 }
 
+static hf_watch_match counts(void *user, uint32_t scan, uint32_t key,
+                             uint64_t value, int64_t *ret)
+{
+    *ret = (int64_t)value;
+    return matches(user, scan, key, value);
+}
+
 static bool ask_watch(const tiny *t, const hf_profile *p, hf_violation *first)
 {
     hf_watch *w = hf_watch_new(&(hf_watch_options){.profile = p,
                                                    .violation = keep_first,
                                                    .matches = matches,
+                                                   .counts = counts,
                                                    .clock_error = t->error,
                                                    .user = first});
 
@@ -282,8 +320,12 @@ static bool ask_watch(const tiny *t, const hf_profile *p, hf_violation *first)
         if (!t->columns)
             hf_watch_place(w, k, k, 0, k);
     }
-    for (uint32_t c = 0; c < ORACLE_CONDITIONS; c++)
-        hf_watch_scan(w, c, 0, 0, UINT64_MAX, c > 0);
+    for (uint32_t c = 0; c < ORACLE_SCANS; c++)
+        if (c < ORACLE_CONDITIONS)
+            hf_watch_scan(w, c, 0, 0, UINT64_MAX, c > 0);
+        else
+            hf_watch_total(w, c, 0, 0, UINT64_MAX,
+                           (hf_watch_total_kind)(c / ORACLE_CONDITIONS));
     (void)hf_watch_feed(w, t->events, t->n);
     (void)hf_watch_finish(w);
     hf_watch_free(w);
@@ -301,7 +343,7 @@ static void show(const tiny *t, const hf_profile *p, const hf_violation *v,
     fprintf(stderr, "seed %" PRIu64 " %s/%s %s: reported, but possible\n", seed,
             p->database, p->level,
             hf_profile_mechanisms(p, words, sizeof(words)));
-    for (int64_t c = 0; c < ORACLE_CONDITIONS; c++)
+    for (int64_t c = 0; c < ORACLE_SCANS; c++)
         hf_vec_push(&x.scans, (trace_scan){c, c});
     fprintf(stderr, "clock error %" PRIu64 "%s\n", t->error,
             t->columns ? ", all keys of one row" : "");

@@ -13,6 +13,7 @@ typedef struct look {
     uint64_t value;
     bool unseen;        /* by a scan: it had no row that satisfies */
     unsigned condition; /* of that scan */
+    int total;          /* of which of its totals; 0: none */
     /* filled when the snapshot is taken: version of the key, 0: initial */
     unsigned version;
     bool done;
@@ -40,8 +41,14 @@ typedef struct txn {
     bool locked[ORACLE_KEYS]; /* by a write that was answered */
     bool doubt[ORACLE_KEYS];  /* nobody knows what it wrote there */
     uint64_t doubt_lo;        /* of its first call without an answer */
-    look looks[32];
+    look looks[48];
     int n_looks;
+    struct {
+        unsigned scan, n_own;
+        int64_t number;
+        uint64_t own[ORACLE_KEYS];
+    } totals[8];
+    int n_totals;
     bool wrote[ORACLE_KEYS];
     uint64_t written[ORACLE_KEYS];
     uint8_t first_flags[ORACLE_KEYS]; /* by row: of its first write */
@@ -75,9 +82,32 @@ typedef struct oracle {
     int n_doubts;
 } oracle;
 
-bool oracle_matches(unsigned condition, uint64_t value)
+bool oracle_total(unsigned scan, const uint64_t *values, unsigned n,
+                  int64_t *ret)
 {
-    switch (condition) {
+    unsigned what = scan / ORACLE_CONDITIONS;
+    int64_t count = 0, sum = 0, least = INT64_MAX, greatest = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        int64_t x = (int64_t)values[i];
+
+        if (x == 0 || !oracle_matches(scan, values[i]))
+            continue;
+        count++;
+        sum += x;
+        least = x < least ? x : least;
+        greatest = x > greatest ? x : greatest;
+    }
+    *ret = what == HF_TOTAL_COUNT ? count
+           : what == HF_TOTAL_SUM ? sum
+           : what == HF_TOTAL_MIN ? least
+                                  : greatest;
+    return what == HF_TOTAL_COUNT || count > 0;
+}
+
+bool oracle_matches(unsigned scan, uint64_t value)
+{
+    switch (scan % ORACLE_CONDITIONS) {
     case 1:
         return value % 2 == 1;
     case 2:
@@ -266,6 +296,50 @@ static void miss_row(oracle *o, int t, const hf_event *e, unsigned k)
         lock->condition = e->extra;
 }
 
+/* A total: what its rows were is asked when all is over. */
+static void take_total(oracle *o, int t, const hf_event *e)
+{
+    txn *x = &o->txns[t];
+    int i = x->n_totals;
+
+    if (x->weaker || o->p->read == HF_WATCH_READ_NONE)
+        return;
+    for (unsigned k = 0; k < o->keys; k++)
+        if (x->doubt[k] || (x->wrote[k] && o->p->locks_at_commit))
+            return;
+    x->totals[i].scan = e->extra;
+    x->totals[i].number = hf_event_number(e);
+    x->n_totals++;
+    for (unsigned k = 0; k < o->keys; k++)
+        if (x->wrote[k])
+            x->totals[i].own[x->totals[i].n_own++] = x->written[k];
+        else
+            x->looks[x->n_looks++] = (look){.key = k, .total = i + 1};
+}
+
+static bool totals_hold(const oracle *o)
+{
+    for (int t = 0; t < o->n_txns; t++) {
+        const txn *x = &o->txns[t];
+
+        for (int i = 0; i < x->n_totals; i++) {
+            uint64_t values[ORACLE_KEYS];
+            unsigned n = x->totals[i].n_own;
+            int64_t number;
+
+            memcpy(values, x->totals[i].own, sizeof(values));
+            for (int k = 0; k < x->n_looks; k++)
+                if (x->looks[k].total == i + 1)
+                    values[n++] =
+                        o->versions[x->looks[k].key][x->looks[k].version].value;
+            if (!oracle_total(x->totals[i].scan, values, n, &number) ||
+                number != x->totals[i].number)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* The scan at events[i]; returns the number of its rows. */
 static size_t take_scan(oracle *o, int t, const hf_event *e, size_t n)
 {
@@ -346,7 +420,9 @@ static void take(oracle *o, const hf_event *events, size_t n)
         x->last_ok = e->before;
         if (e->after == UINT64_MAX && e->kind != HF_EVENT_WRITE)
             continue;
-        if (e->kind == HF_EVENT_SCAN)
+        if (e->kind == HF_EVENT_SCAN && e->extra >= ORACLE_CONDITIONS)
+            take_total(o, t, e);
+        else if (e->kind == HF_EVENT_SCAN)
             i += take_scan(o, t, e, n - i);
         else if (e->kind == HF_EVENT_READ)
             take_read(o, t, e);
@@ -394,6 +470,8 @@ static edges find_edges(const oracle *o)
             const version *v = o->versions[l->key];
             int next = (int)l->version + 1;
 
+            if (l->total)
+                continue;
             put(&e, o, v[l->version].txn, t, false);
             if (l->unseen && o->p->certifier == HF_WATCH_SC_OCC_ITEMS)
                 continue;
@@ -495,9 +573,9 @@ static bool look_fits(oracle *o, look *l)
     unsigned newest = (unsigned)o->n_versions[l->key] - 1;
     uint64_t value = o->versions[l->key][newest].value;
 
-    if (l->unseen
-            ? value != HF_EVENT_NO_ROW && oracle_matches(l->condition, value)
-            : value != l->value)
+    if (!l->total && (l->unseen ? value != HF_EVENT_NO_ROW &&
+                                      oracle_matches(l->condition, value)
+                                : value != l->value))
         return false;
     l->version = newest;
     return true;
@@ -637,7 +715,7 @@ static bool search(oracle *o, uint64_t now, int left)
     uint64_t least = UINT64_MAX;
 
     if (left == 0)
-        return certified(o);
+        return totals_hold(o) && certified(o);
     if (++o->steps > MOST_STEPS)
         return false;
     for (int i = 0; i < o->n_instants; i++)

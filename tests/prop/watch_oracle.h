@@ -34,10 +34,16 @@ typedef struct oracle_question {
 
 #define ORACLE_EVENTS 64
 #define ORACLE_CONDITIONS 4 /* 0: all rows */
+/* Plus so many times an hf_watch_total_kind: a total of the values. */
+#define ORACLE_SCANS (ORACLE_CONDITIONS * 5)
 
 oracle_answer oracle_ask(const oracle_question *q);
 
-/* Does a row satisfy a condition? */
-bool oracle_matches(unsigned condition, uint64_t value);
+/* Does a row satisfy the condition of a scan? */
+bool oracle_matches(unsigned scan, uint64_t value);
+
+/* The total of n values (0: no row); false: there is none. */
+bool oracle_total(unsigned scan, const uint64_t *values, unsigned n,
+                  int64_t *ret);
 
 #endif
