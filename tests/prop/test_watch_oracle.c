@@ -344,7 +344,7 @@ static void show(const tiny *t, const hf_profile *p, const hf_violation *v,
             p->database, p->level,
             hf_profile_mechanisms(p, words, sizeof(words)));
     for (int64_t c = 0; c < ORACLE_SCANS; c++)
-        hf_vec_push(&x.scans, (trace_scan){c, c});
+        hf_vec_push(&x.scans, (trace_scan){c, c, HF_TOTAL_NONE});
     fprintf(stderr, "clock error %" PRIu64 "%s\n", t->error,
             t->columns ? ", all keys of one row" : "");
     for (size_t i = 0; i < t->n; i++)
