@@ -2,12 +2,12 @@
  *
  * Three stages, each a pure function of what came before it:
  *
- *   intake (intake.c, ends.c, scans.c, totals.c)   by the caller, in the order of the
- *       events: keeps running transactions; a read becomes an item at once,
- *       writes and locks when their transaction ends, for only then it is
- *       known from when to when they stood.  An item carries all that is
+ *   intake (intake.c, ends.c, scans.c, totals.c)   by the caller, in the order
+ *       of the events: keeps running transactions; a read becomes an item at
+ *       once, writes and locks when their transaction ends, for only then it
+ *       is known from when to when they stood.  An item carries all that is
  *       needed to judge it.
- *   shards (shard.c, versions.c, locks.c)   by any thread: rows are dealt to a
+ *   shards (shard.c, versions.c, locks.c, totals.c)   by any thread: rows are dealt to a
  *       fixed number of shards; each handles its items in their order, and
  *       knows the versions of its keys and the locks of its rows, nothing
  *       else.
