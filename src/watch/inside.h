@@ -7,10 +7,10 @@
  *       once, writes and locks when their transaction ends, for only then it
  *       is known from when to when they stood.  An item carries all that is
  *       needed to judge it.
- *   shards (shard.c, versions.c, locks.c, totals.c)   by any thread: rows are dealt to a
- *       fixed number of shards; each handles its items in their order, and
- *       knows the versions of its keys and the locks of its rows, nothing
- *       else.
+ *   shards (shard.c, versions.c, locks.c, totals.c)   by any thread: rows are
+ *       dealt to a fixed number of shards; each handles its items in their
+ *       order, and knows the versions of its keys and the locks of its rows,
+ *       nothing else.
  *       Consistent read, mutual exclusion and first updater wins are judged
  *       here.  What may matter beyond one row leaves as a finding.
  *   join (join.c, order.c, certify.c)   by the caller: findings of all
