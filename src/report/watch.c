@@ -105,6 +105,10 @@ static void put_txn(uint64_t txn, hf_out *out)
 static void put_item(const hf_violation_part *p, const hf_watch_words *w,
                      hf_out *out)
 {
+    if (p->key == UINT32_MAX && p->has_value) {
+        hf_out_text(out, "a total of ");
+        hf_watch_scans_value_print(w->scans, p->value, out);
+    }
     if (p->key == UINT32_MAX)
         return;
     hf_watch_names_print(w->names, p->key, out);

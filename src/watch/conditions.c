@@ -22,7 +22,9 @@
 typedef struct scan {
     uint32_t table;
     hf_str condition; /* in the arena */
+    hf_str column;    /* of a total; there too */
     const hf_sql_expr *expr;
+    hf_watch_total_kind total;
 } scan;
 
 typedef struct row {
@@ -92,16 +94,22 @@ void hf_watch_scans_free(hf_watch_scans *s)
 
 /* ---- scans --------------------------------------------------------------- */
 
-static uint32_t add(hf_watch_scans *s, uint32_t table, hf_str condition)
+static uint32_t add(hf_watch_scans *s, uint32_t table, hf_str condition,
+                    hf_str column, hf_watch_total_kind total)
 {
-    uint64_t hash =
-        XXH3_64bits_withSeed(condition.ptr, condition.len, table + 1);
+    uint64_t seed = XXH3_64bits_withSeed(column.ptr, column.len,
+                                         ((uint64_t)total << 32) + table + 1);
+    uint64_t hash = XXH3_64bits_withSeed(condition.ptr, condition.len, seed);
     uint32_t id = hf_map_get(&s->known, hash);
-    scan new = {.table = table};
+    scan new = {.table = table, .total = total};
 
     if (id != UINT32_MAX && s->scans.at[id].table == table &&
+        s->scans.at[id].total == total &&
+        hf_str_eq(s->scans.at[id].column, column) &&
         hf_str_eq(s->scans.at[id].condition, condition))
         return id;
+    new.column =
+        (hf_str){hf_arena_text(&s->arena, column.ptr, column.len), column.len};
     /* equal hashes of different texts: the second is simply not shared */
     new.condition = (hf_str){
         hf_arena_text(&s->arena, condition.ptr, condition.len), condition.len};
@@ -120,7 +128,19 @@ uint32_t hf_watch_scans_add(hf_watch_scans *s, uint32_t table, hf_str condition)
     uint32_t id;
 
     pthread_mutex_lock(&s->mutex);
-    id = add(s, table, condition);
+    id = add(s, table, condition, HF_STR(""), HF_TOTAL_NONE);
+    pthread_mutex_unlock(&s->mutex);
+    return id;
+}
+
+uint32_t hf_watch_scans_total(hf_watch_scans *s, uint32_t table,
+                              hf_str condition, hf_str column,
+                              hf_watch_total_kind what)
+{
+    uint32_t id;
+
+    pthread_mutex_lock(&s->mutex);
+    id = add(s, table, condition, column, what);
     pthread_mutex_unlock(&s->mutex);
     return id;
 }
@@ -218,6 +238,46 @@ hf_watch_match hf_watch_scans_match(hf_watch_scans *s, uint32_t id,
     return match;
 }
 
+/* A row that satisfies the condition: its number. */
+static hf_watch_match number_of(const scan *x, hf_scalar r, hf_arena *arena,
+                                int64_t *ret)
+{
+    hf_sql_value v;
+
+    *ret = 1;
+    if (x->column.len == 0)
+        return HF_MATCH_YES;
+    if (!hf_sql_row_column(r, x->column, arena, &v))
+        return HF_MATCH_UNKNOWN;
+    if (v.type == HF_SQL_NULL)
+        return HF_MATCH_NO;
+    if (x->total == HF_TOTAL_COUNT)
+        return HF_MATCH_YES;
+    *ret = v.integer;
+    return v.type == HF_SQL_INT ? HF_MATCH_YES : HF_MATCH_UNKNOWN;
+}
+
+hf_watch_match hf_watch_scans_counts(hf_watch_scans *s, uint32_t id,
+                                     uint64_t value, int64_t *ret)
+{
+    hf_watch_match match = HF_MATCH_UNKNOWN;
+    hf_arena arena;
+    hf_scalar r;
+
+    if (value == HF_EVENT_NO_ROW)
+        return HF_MATCH_NO;
+    hf_arena_init(&arena);
+    pthread_mutex_lock(&s->mutex);
+    if (id < s->scans.n && s->scans.at[id].expr && find_row(s, value, &r)) {
+        match = test(s->scans.at[id].expr, r, s->by_bytes, &arena);
+        if (match == HF_MATCH_YES)
+            match = number_of(&s->scans.at[id], r, &arena, ret);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    hf_arena_release(&arena);
+    return match;
+}
+
 uint32_t hf_watch_scans_count(hf_watch_scans *s)
 {
     uint32_t n;
@@ -236,6 +296,16 @@ uint32_t hf_watch_scans_table(hf_watch_scans *s, uint32_t id)
     table = s->scans.at[id].table;
     pthread_mutex_unlock(&s->mutex);
     return table;
+}
+
+hf_watch_total_kind hf_watch_scans_kind(hf_watch_scans *s, uint32_t id)
+{
+    hf_watch_total_kind kind;
+
+    pthread_mutex_lock(&s->mutex);
+    kind = s->scans.at[id].total;
+    pthread_mutex_unlock(&s->mutex);
+    return kind;
 }
 
 uint32_t hf_watch_scans_strange(hf_watch_scans *s)

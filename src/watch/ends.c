@@ -26,7 +26,9 @@ static bool may_be_emptied(const hf_watch *w, const watch_txn *t,
         return false;
     if (w->error > 0 || t->is_suspect)
         return true;
-    for (size_t i = 0; i < w->clients.n && w->n_deleting > 0; i++) {
+    if (w->n_deleting == 0 || w->deleting[o->key % DELETING] == 0)
+        return false;
+    for (size_t i = 0; i < w->clients.n; i++) {
         uint32_t slot = w->clients.at[i].txn;
         const own_write *own =
             slot == NO_ID ? NULL : hf_watch_own(&w->txns.at[slot], o->key);
@@ -52,6 +54,8 @@ static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
         it.flags |= ITEM_INSERTED;
     if (t->is_weaker && !w->locks)
         it.flags |= ITEM_SUSPECT; /* it may come after all who overlap it */
+    if (o->is_doubtful)
+        it.flags |= ITEM_SUSPECT; /* nor had it the row when it called commit */
     if (x->is_maybe || o->is_doubtful)
         it.flags |= ITEM_MAYBE;
     if (x->is_committed) {
@@ -68,8 +72,9 @@ static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
                                           .end = x->commit,
                                           .is_aborted = true});
     }
-    /* what locks by its commit has locked nothing, for all that is known */
-    if (!locks || w->profile.locks_at_commit)
+    /* what locks by its commit, or was never answered, has locked nothing for
+     * all that is known */
+    if (!locks || w->profile.locks_at_commit || o->at.hi == FOR_EVER)
         return;
     it.kind = ITEM_LOCK;
     it.end = x->release;
@@ -90,17 +95,24 @@ static void end_lock(hf_watch *w, const watch_txn *t, const own_lock *o,
     hf_watch_push_item(w, &it);
 }
 
-/* Where there is one writer at a time, he locks the database. */
+/* Where there is one writer at a time, he locks the database: by his first
+ * write that had an answer, for certain. */
 static void end_writer(hf_watch *w, const watch_txn *t, const ending *x)
 {
     watch_item it =
         hf_watch_item_of(w, t, WHOLE_DATABASE, WHOLE_DATABASE, ITEM_LOCK);
+    size_t i = 0;
 
-    it.key = t->writes.at[0].key;
-    it.at = t->writes.at[0].at;
+    while (i < t->writes.n && t->writes.at[i].at.hi == FOR_EVER)
+        i++;
+    if (i == t->writes.n)
+        return;
+    it.key = t->writes.at[i].key;
+    it.at = t->writes.at[i].at;
     it.end = x->release;
     it.is_committed = x->is_committed;
-    it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0);
+    it.flags |= ITEM_EXCLUSIVE | ITEM_WROTE | (x->is_maybe ? ITEM_MAYBE : 0) |
+                (t->is_weaker ? ITEM_WEAKER : 0);
     hf_watch_page(w, it.key);
     hf_watch_push_item(w, &it);
 }
@@ -118,7 +130,7 @@ void hf_watch_tell_end(hf_watch *w, const watch_txn *t, span commit,
         f.flags |= END_COMMITTED;
     if (!(f.flags & END_COMMITTED))
         f.to.at.hi = w->now; /* nobody waits for it */
-    if (t->writes.n > 0)
+    if (t->has_written)
         f.flags |= END_WROTE;
     hf_vec_push(&w->found, f);
 }

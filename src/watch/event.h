@@ -59,4 +59,17 @@ typedef struct hf_event {
     uint8_t flags;
 } hf_event;
 
+/* A SCAN that returned one number for all of its rows (hf_watch_total()): the
+ * number itself; `value` is how reports have it. */
+static inline void hf_event_set_number(hf_event *e, int64_t number)
+{
+    e->key = (uint32_t)(uint64_t)number;
+    e->row = (uint32_t)((uint64_t)number >> 32);
+}
+
+static inline int64_t hf_event_number(const hf_event *e)
+{
+    return (int64_t)((uint64_t)e->row << 32 | e->key);
+}
+
 #endif

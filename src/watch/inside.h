@@ -2,15 +2,15 @@
  *
  * Three stages, each a pure function of what came before it:
  *
- *   intake (intake.c, ends.c, scans.c)   by the caller, in the order of the
- *       events: keeps running transactions; a read becomes an item at once,
- *       writes and locks when their transaction ends, for only then it is
- *       known from when to when they stood.  An item carries all that is
+ *   intake (intake.c, ends.c, scans.c, totals.c)   by the caller, in the order
+ *       of the events: keeps running transactions; a read becomes an item at
+ *       once, writes and locks when their transaction ends, for only then it
+ *       is known from when to when they stood.  An item carries all that is
  *       needed to judge it.
- *   shards (shard.c, versions.c, locks.c)   by any thread: rows are dealt to a
- *       fixed number of shards; each handles its items in their order, and
- *       knows the versions of its keys and the locks of its rows, nothing
- *       else.
+ *   shards (shard.c, versions.c, locks.c, totals.c)   by any thread: rows are
+ *       dealt to a fixed number of shards; each handles its items in their
+ *       order, and knows the versions of its keys and the locks of its rows,
+ *       nothing else.
  *       Consistent read, mutual exclusion and first updater wins are judged
  *       here.  What may matter beyond one row leaves as a finding.
  *   join (join.c, order.c, certify.c)   by the caller: findings of all
@@ -57,7 +57,12 @@ static inline bool certainly_before(span a, span b)
 
 /* ---- items --------------------------------------------------------------- */
 
-typedef enum item_kind { ITEM_READ, ITEM_INSTALL, ITEM_LOCK } item_kind;
+typedef enum item_kind {
+    ITEM_READ,
+    ITEM_INSTALL,
+    ITEM_LOCK,
+    ITEM_TOTAL /* a key of a total; `value` is which */
+} item_kind;
 
 #define ITEM_MAYBE (1u << 0)     /* its transaction may not have committed */
 #define ITEM_EXCLUSIVE (1u << 1) /* the lock */
@@ -169,6 +174,7 @@ typedef enum finding_kind {
     FOUND_RW,        /* SC: from read what to overwrote */
     FOUND_EDGE,      /* SC: another dependency */
     FOUND_OWN,       /* SC: from wrote the key itself, perhaps first */
+    FOUND_TOTAL,     /* CR: total_parts.at[index] */
     FOUND_END        /* SC: a transaction ended */
 } finding_kind;
 
@@ -207,6 +213,37 @@ typedef struct dropped_version {
     uint32_t key;
 } dropped_version;
 
+/* ---- totals -------------------------------------------------------------- */
+
+/* What some rows add up to, whichever of their versions it is. */
+typedef struct total_part {
+    uint64_t total; /* its number */
+    int64_t n, sum, least, greatest;
+    uint32_t n_keys;
+    bool is_open; /* nobody knows what some of them count */
+} total_part;
+
+/* One of several versions of a key that may have counted. */
+typedef struct total_choice {
+    uint64_t total;
+    watch_version version;
+    int64_t number;
+    uint32_t key;
+    bool counts;
+} total_choice;
+
+/* A sum, count, ... that was returned, until it is judged. */
+typedef struct watch_total {
+    uint64_t txn, serial, seq, value;
+    span at, snapshot;
+    int64_t number; /* returned */
+    total_part own; /* of what the transaction had written itself */
+    uint32_t scan, group;
+    uint8_t what;  /* hf_watch_total_kind */
+    uint8_t flags; /* ITEM_* */
+    bool is_judged;
+} watch_total;
+
 typedef struct watch_shard {
     struct hf_watch *w;
     watch_key *const *pages;  /* as of this batch */
@@ -215,6 +252,8 @@ typedef struct watch_shard {
     HF_VEC(watch_item) heap;  /* reads to be judged, least snapshot.hi first */
     HF_VEC(watch_finding) found;
     HF_VEC(hf_violation) violations;
+    HF_VEC(total_part) total_parts;
+    HF_VEC(total_choice) total_choices;
 
     watch_key whole_database; /* the row of that name, in its shard */
     watch_ring lock_ring, reader_ring, thick_ring;
@@ -248,6 +287,7 @@ typedef struct own_write {
     uint32_t key, row;
     bool locks;       /* the first of its row */
     bool is_doubtful; /* no answer came: nobody knows whether it is there */
+    bool is_deleting; /* it counts in hf_watch.deleting */
     uint8_t flags;    /* ITEM_INSERTED, ITEM_DELETED: how that one began */
 } own_write;
 
@@ -271,6 +311,8 @@ typedef struct watch_txn {
     bool is_settled;   /* and snapshot.hi */
     bool is_suspect;
     bool has_deleted;
+    bool has_written;  /* something, for certain */
+    bool has_columns;  /* it wrote keys that are not rows of their own */
     bool is_weaker;    /* only its locks and what it wrote count */
     uint64_t first_lo; /* of BEGIN, or what came instead */
     uint64_t last_ok;  /* lo of the last statement that did not fail */
@@ -289,6 +331,8 @@ typedef struct watch_txn {
     bool has_statement;
     uint8_t scan_flags; /* of the SCAN event */
     span scan_at;
+    uint64_t scan_value; /* of a total */
+    int64_t scan_number;
     HF_VEC(own_read) rows;
 } watch_txn;
 
@@ -351,6 +395,7 @@ typedef struct scan_range {
     uint64_t first, last;
     uint32_t group;
     bool has_condition, is_defined;
+    uint8_t total; /* hf_watch_total_kind */
 } scan_range;
 
 /* What a transaction that did not commit, or overwrote itself, had written:
@@ -371,6 +416,8 @@ typedef struct key_slab {
 
 struct watch_join;
 struct watch_crew;
+
+#define DELETING 1024u
 
 struct hf_watch {
     hf_watch_options options;
@@ -407,10 +454,14 @@ struct hf_watch {
     HF_VEC(watch_txn) txns; /* slots */
     HF_VEC(uint32_t) free_txns;
     uint32_t n_deleting; /* of those that run: with has_deleted */
+    /* keys that they have deleted, by their last bits */
+    uint32_t deleting[DELETING];
     HF_VEC(watch_client) clients;
     HF_VEC(watch_group) groups;
     HF_VEC(uint32_t) busy_groups; /* with live scans */
     HF_VEC(scan_range) scans;
+    HF_VEC(watch_total) totals;  /* not judged, in their order */
+    uint64_t first_total;        /* the number of totals.at[0] */
     HF_VEC(watch_finding) found; /* by intake, while the batch fills */
     HF_VEC(watch_finding) ready; /* of the batch before */
     HF_VEC(hf_violation) violations;
@@ -478,6 +529,23 @@ void hf_watch_scan_open(hf_watch *w, uint32_t slot, const hf_event *e, span at);
 void hf_watch_scan_row(hf_watch *w, uint32_t slot, const hf_event *e);
 void hf_watch_scans_trim(hf_watch *w);
 void hf_watch_scans_release(hf_watch *w);
+
+/* ---- totals.c ------------------------------------------------------------ */
+
+/* The statement of t was a total of a group. */
+void hf_watch_total_open(hf_watch *w, const watch_txn *t, live_scan *s);
+/* A key of it; `own` may be NULL. */
+void hf_watch_total_key(hf_watch *w, uint32_t key, const own_write *own);
+/* All keys were told. */
+void hf_watch_total_close(hf_watch *w, const watch_txn *t);
+/* A key of a group that was not there before. */
+void hf_watch_total_place(hf_watch *w, uint32_t key, uint32_t group,
+                          uint64_t place);
+/* In a shard: what the key may count. */
+void hf_watch_total_look(watch_shard *s, const watch_item *it);
+/* In the join: the first part of a total, when all are there. */
+void hf_watch_total_judge(hf_watch *w, const watch_finding *f, uint64_t total);
+void hf_watch_totals_trim(hf_watch *w);
 
 /* ---- intake.c and watch.c
  * ------------------------------------------------------------- */

@@ -39,6 +39,7 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     t->serial = w->serial++;
     t->is_running = true;
     t->is_weaker = t->has_deleted = false;
+    t->has_written = t->has_columns = false;
     t->is_spoiled = t->has_scanned = t->has_snapshot = t->is_settled = false;
     t->is_suspect = w->clients.at[client].jump > 0;
     t->has_statement = false;
@@ -62,7 +63,12 @@ void hf_watch_forget_txn(hf_watch *w, uint32_t slot)
     watch_client *c = &w->clients.at[t->client];
 
     t->is_running = false;
-    w->n_deleting -= t->has_deleted;
+    if (t->has_deleted) {
+        w->n_deleting--;
+        for (size_t i = 0; i < t->writes.n; i++)
+            w->deleting[t->writes.at[i].key % DELETING] -=
+                t->writes.at[i].is_deleting;
+    }
     c->txn = NO_ID;
     c->last = t->id;
     hf_vec_push(&w->free_txns, slot);
@@ -140,7 +146,9 @@ static void take_snapshot(const hf_watch *w, watch_txn *t, const hf_event *e,
         return;
     /* from BEGIN on: a statement that left no event may have taken it */
     t->has_snapshot = true;
-    if (w->profile.snapshot == HF_WATCH_AT_ANY || (e->flags & HF_EVENT_FAILED))
+    /* without an answer, nobody knows whether that one has, or a later one */
+    if (w->profile.snapshot == HF_WATCH_AT_ANY ||
+        (e->flags & HF_EVENT_FAILED) || at.hi == FOR_EVER)
         return;
     t->snapshot.hi = at.hi;
     t->is_settled = true;
@@ -242,7 +250,7 @@ static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
     it.snapshot = hf_watch_read_snapshot(w, t, at, is_locking(e), &it.flags);
     if (e->statement >= MOST_STATEMENTS)
         it.flags |= ITEM_LOOSE;
-    if (e->key != e->row && !w->fuw && own_row(t, e->row) &&
+    if ((e->key != e->row || t->has_columns) && !w->fuw && own_row(t, e->row) &&
         w->profile.read == HF_WATCH_READ_TRANSACTION) {
         /* its own version of the row has what others had written by then */
         it.snapshot.hi = at.hi;
@@ -281,6 +289,11 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
         t->has_deleted = true;
         w->n_deleting++;
     }
+    t->has_written |= at.hi != FOR_EVER;
+    if (own && value == HF_EVENT_NO_ROW && !own->is_deleting) {
+        own->is_deleting = true;
+        w->deleting[e->key % DELETING]++;
+    }
     if (own && (own->is_doubtful || at.hi == FOR_EVER)) {
         /* what it had written may be what is there in the end */
         hf_vec_push(&t->doubtful, *own);
@@ -303,14 +316,17 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
             hf_map_set(&t->places, t->writes.at[i].key, i);
     if (t->writes.n >= MANY_WRITES)
         hf_map_set(&t->places, e->key, (uint32_t)t->writes.n);
-    if (e->key != e->row)
+    if (e->key != e->row || t->has_columns)
         first = own_row(t, e->row);
+    t->has_columns |= e->key != e->row;
+    w->deleting[e->key % DELETING] += value == HF_EVENT_NO_ROW;
     hf_vec_push(&t->writes, (own_write){.value = value,
                                         .at = at,
                                         .key = e->key,
                                         .row = e->row,
                                         .locks = !first,
                                         .is_doubtful = at.hi == FOR_EVER,
+                                        .is_deleting = value == HF_EVENT_NO_ROW,
                                         .flags = first ? first->flags : flags});
 }
 

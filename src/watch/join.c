@@ -228,6 +228,10 @@ static void join_one(struct watch_join *j, const join_ref *r)
     case FOUND_END:
         hf_watch_certify_end(j, f);
         break;
+    case FOUND_TOTAL:
+        hf_watch_total_judge(
+            j->w, f, j->w->shards[r->shard].total_parts.at[f->index].total);
+        break;
     }
 }
 
@@ -262,7 +266,9 @@ void hf_watch_join_batch(hf_watch *w, uint64_t horizon)
     }
     w->ready.n = w->ready_violations.n = 0;
     for (uint32_t i = 0; i < SHARDS; i++)
-        w->shards[i].found.n = w->shards[i].violations.n = 0;
+        w->shards[i].found.n = w->shards[i].violations.n =
+            w->shards[i].total_parts.n = w->shards[i].total_choices.n = 0;
+    hf_watch_totals_trim(w);
     hf_watch_order_forget(&j->instants, horizon);
     if (is_timed(j))
         hf_watch_order_forget(&j->txns, horizon);

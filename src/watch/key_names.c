@@ -38,6 +38,7 @@ struct hf_watch_names {
     hf_map columns_of; /* row to the newest of its columns; then to: */
     hf_map column_at;  /* a column's key to its place */
     uint64_t initial;  /* of new keys */
+    uint32_t complete; /* keys of which all is said that is known */
     slot *slots;
     size_t n_slots; /* a power of two */
 };
@@ -157,18 +158,23 @@ static void grow(hf_watch_names *n)
     n->n_slots = wanted;
 }
 
-static uint32_t find_or_add(hf_watch_names *n, uint32_t table, hf_scalar key)
+/* Room for so many more keys. */
+static void make_room(hf_watch_names *n, size_t more)
 {
-    uint32_t hash = hash_of(table, key);
+    while (2 * (n->keys.n + more) > n->n_slots)
+        grow(n);
+}
+
+/* There is room. */
+static uint32_t find_or_add(hf_watch_names *n, uint32_t table, hf_scalar key,
+                            uint32_t hash)
+{
     entry e = {.table = table,
                .data = key.number,
                .length = UINT32_MAX,
                .initial = n->initial};
-    size_t at;
+    size_t at = hash & (n->n_slots - 1);
 
-    if (2 * (n->keys.n + 1) > n->n_slots)
-        grow(n);
-    at = hash & (n->n_slots - 1);
     for (; n->slots[at].id != UINT32_MAX; at = (at + 1) & (n->n_slots - 1))
         if (n->slots[at].hash == hash &&
             is_key(n, &n->keys.at[n->slots[at].id], table, key))
@@ -188,9 +194,41 @@ uint32_t hf_watch_names_key(hf_watch_names *n, uint32_t table, hf_scalar key)
     uint32_t id;
 
     pthread_mutex_lock(&n->mutex);
-    id = find_or_add(n, table, key);
+    make_room(n, 1);
+    id = find_or_add(n, table, key, hash_of(table, key));
     pthread_mutex_unlock(&n->mutex);
     return id;
+}
+
+/* Each step touches what the next one needs: a table of many keys is in no
+ * cache, and lookups would wait one after the other. */
+void hf_watch_names_keys(hf_watch_names *n, const uint32_t *tables,
+                         const hf_scalar *keys, uint32_t count, uint32_t *ret)
+{
+    uint32_t hashes[HF_WATCH_NAMES_MOST];
+
+    HF_ASSERT(count <= HF_WATCH_NAMES_MOST);
+    pthread_mutex_lock(&n->mutex);
+    make_room(n, count);
+    for (uint32_t i = 0; i < count; i++) {
+        hashes[i] = hash_of(tables[i], keys[i]);
+        __builtin_prefetch(&n->slots[hashes[i] & (n->n_slots - 1)]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = n->slots[hashes[i] & (n->n_slots - 1)].id;
+
+        if (id != UINT32_MAX)
+            __builtin_prefetch(&n->keys.at[id]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = n->slots[hashes[i] & (n->n_slots - 1)].id;
+
+        if (id != UINT32_MAX && n->keys.at[id].length != UINT32_MAX)
+            __builtin_prefetch(n->bytes.at + n->keys.at[id].data);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ret[i] = find_or_add(n, tables[i], keys[i], hashes[i]);
+    pthread_mutex_unlock(&n->mutex);
 }
 
 /* ---- columns ------------------------------------------------------------- */
@@ -211,13 +249,14 @@ static void link_column(hf_watch_names *n, uint32_t row, uint32_t key)
 
 uint32_t hf_watch_names_column(hf_watch_names *n, uint32_t key, hf_str column)
 {
+    hf_scalar name = {
+        .type = HF_TEXT, .text = column.ptr, .length = column.len};
     uint32_t id, count;
 
     pthread_mutex_lock(&n->mutex);
+    make_room(n, 1);
     count = (uint32_t)n->keys.n;
-    id = find_or_add(
-        n, COLUMN | key,
-        (hf_scalar){.type = HF_TEXT, .text = column.ptr, .length = column.len});
+    id = find_or_add(n, COLUMN | key, name, hash_of(COLUMN | key, name));
     if (id == count)
         link_column(n, key, id);
     pthread_mutex_unlock(&n->mutex);
@@ -256,6 +295,16 @@ void hf_watch_names_all_absent(hf_watch_names *n)
     pthread_mutex_unlock(&n->mutex);
 }
 
+bool hf_watch_names_are_absent(hf_watch_names *n)
+{
+    bool absent;
+
+    pthread_mutex_lock(&n->mutex);
+    absent = n->initial == HF_EVENT_NO_ROW;
+    pthread_mutex_unlock(&n->mutex);
+    return absent;
+}
+
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value)
 {
     pthread_mutex_lock(&n->mutex);
@@ -270,9 +319,16 @@ uint32_t hf_watch_names_count(hf_watch_names *n)
     uint32_t count;
 
     pthread_mutex_lock(&n->mutex);
-    count = (uint32_t)n->keys.n;
+    count = n->complete;
     pthread_mutex_unlock(&n->mutex);
     return count;
+}
+
+void hf_watch_names_complete(hf_watch_names *n)
+{
+    pthread_mutex_lock(&n->mutex);
+    n->complete = (uint32_t)n->keys.n;
+    pthread_mutex_unlock(&n->mutex);
 }
 
 uint32_t hf_watch_names_tables(hf_watch_names *n)
@@ -297,20 +353,24 @@ static uint64_t place_of(const hf_watch_names *n, const entry *e)
     return place;
 }
 
-hf_watch_name hf_watch_names_get(hf_watch_names *n, uint32_t key)
+uint32_t hf_watch_names_get(hf_watch_names *n, uint32_t from, uint32_t most,
+                            hf_watch_name *ret)
 {
-    hf_watch_name name;
-    const entry *e;
+    uint32_t i = 0;
 
     pthread_mutex_lock(&n->mutex);
-    e = &n->keys.at[key];
-    name = (hf_watch_name){e->table, key, e->initial, place_of(n, e)};
-    if (e->table & COLUMN) {
-        name.row = e->table & ~COLUMN;
-        name.table = HF_WATCH_NO_KEY;
+    for (; i < most && from + i < n->complete; i++) {
+        const entry *e = &n->keys.at[from + i];
+
+        ret[i] =
+            (hf_watch_name){e->table, from + i, e->initial, place_of(n, e)};
+        if (e->table & COLUMN) {
+            ret[i].row = e->table & ~COLUMN;
+            ret[i].table = HF_WATCH_NO_KEY;
+        }
     }
     pthread_mutex_unlock(&n->mutex);
-    return name;
+    return i;
 }
 
 /* Control characters do not get to the terminal. */

@@ -19,6 +19,10 @@ void hf_watch_names_free(hf_watch_names *n);
 uint32_t hf_watch_names_table(hf_watch_names *n, hf_str table);
 /* HF_INT or HF_TEXT. */
 uint32_t hf_watch_names_key(hf_watch_names *n, uint32_t table, hf_scalar key);
+/* The same for some keys at once, which is faster. */
+#define HF_WATCH_NAMES_MOST 64u
+void hf_watch_names_keys(hf_watch_names *n, const uint32_t *tables,
+                         const hf_scalar *keys, uint32_t count, uint32_t *ret);
 /* A column of the row that `key` is: a key too. */
 uint32_t hf_watch_names_column(hf_watch_names *n, uint32_t key, hf_str column);
 /* The columns of a row met so far: the first one, the one after it; NO_KEY. */
@@ -28,6 +32,8 @@ uint32_t hf_watch_names_next_column(hf_watch_names *n, uint32_t column);
 /* What keys that come from now on are before anyone writes them, unless it is
  * said; without this, HF_WATCH_NOT_SAID. */
 void hf_watch_names_all_absent(hf_watch_names *n);
+/* Are they absent? */
+bool hf_watch_names_are_absent(hf_watch_names *n);
 /* What the key is before anyone writes it, as an event has it. */
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value);
 
@@ -39,9 +45,14 @@ typedef struct hf_watch_name {
                        first bytes */
 } hf_watch_name;
 
+/* All that is known of the keys so far has been said: others may know them. */
+void hf_watch_names_complete(hf_watch_names *n);
+/* Those that are complete. */
 uint32_t hf_watch_names_count(hf_watch_names *n);
 uint32_t hf_watch_names_tables(hf_watch_names *n);
-hf_watch_name hf_watch_names_get(hf_watch_names *n, uint32_t key);
+/* Those from `from` on that are complete, up to `most`; how many. */
+uint32_t hf_watch_names_get(hf_watch_names *n, uint32_t from, uint32_t most,
+                            hf_watch_name *ret);
 /* x, accounts/7, key 7; as reports do. */
 void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out);
 /* The table ("" for plain keys), and the key; the texts are copied to out. */

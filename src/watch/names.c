@@ -38,6 +38,9 @@ static const struct {
     [HF_RULE_WRONG_ROW] = {"wrong-row",
                            "a scan returns only rows that satisfy its "
                            "condition"},
+    [HF_RULE_TOTAL] = {"wrong-total",
+                       "a sum, count, minimum or maximum is that of versions "
+                       "of its snapshot"},
     [HF_RULE_SKEWED] = {"skewed-read",
                         "reads of one snapshot are of one instant"},
     [HF_RULE_LOCKS] = {"locks-overlap",
@@ -78,6 +81,7 @@ static const char *const reasons[HF_UNJUDGED_COUNT] = {
     [HF_UNJUDGED_CONDITION] = "rows whose condition could not be evaluated",
     [HF_UNJUDGED_LEVEL] = "reads of transactions at a weaker level",
     [HF_UNJUDGED_LIMIT] = "versions left out at a limit",
+    [HF_UNJUDGED_TOTAL] = "sums and the like of rows that are not all known",
 };
 
 const char *hf_watch_mechanism_name(hf_watch_mechanism m)

@@ -13,6 +13,7 @@
 
 #define DEFAULT_BYTES ((size_t)64 << 20)
 #define FEWEST_BLOCKS 16u
+#define SMALL_FROM 256u /* clients */
 /* A consumer that sleeps is woken for so many events, else it looks by itself
  * now and then. */
 #define WAKE_EVENTS 2048u
@@ -20,33 +21,49 @@
 
 /* ---- blocks -------------------------------------------------------------- */
 
-hf_event_block *hf_block_get(hf_pipeline *p)
+static size_t block_bytes(uint32_t room)
 {
-    hf_event_block *b = p->free_blocks;
+    return sizeof(hf_event_block) + room * sizeof(hf_event);
+}
+
+static bool is_full(const hf_pipeline *p)
+{
+    return p->n_blocks + p->n_small / HF_SMALL_IN_BLOCK >= p->most_blocks;
+}
+
+hf_event_block *hf_block_get(hf_pipeline *p, bool small)
+{
+    uint32_t room = small ? HF_SMALL_EVENTS : HF_BLOCK_EVENTS;
+    hf_event_block **spare = small ? &p->free_small : &p->free_blocks;
+    hf_event_block *b = *spare;
 
     if (b) {
-        p->free_blocks = b->next;
-        p->n_free--;
+        *spare = b->next;
+        *(small ? &p->n_free_small : &p->n_free) -= 1;
     } else {
-        b = hf_alloc(sizeof(*b));
+        b = hf_alloc(block_bytes(room));
+        b->room = room;
     }
     b->next = NULL;
     b->at = b->n = 0;
-    p->n_blocks++;
+    *(small ? &p->n_small : &p->n_blocks) += 1;
     return b;
 }
 
 void hf_block_put(hf_pipeline *p, hf_event_block *b)
 {
-    p->n_blocks--;
-    if (p->n_free > p->most_blocks) {
+    bool small = b->room == HF_SMALL_EVENTS, was_full = is_full(p);
+    hf_event_block **spare = small ? &p->free_small : &p->free_blocks;
+
+    *(small ? &p->n_small : &p->n_blocks) -= 1;
+    if (p->n_free + p->n_free_small / HF_SMALL_IN_BLOCK > p->most_blocks) {
         hf_free(b);
     } else {
-        b->next = p->free_blocks;
-        p->free_blocks = b;
-        p->n_free++;
+        b->next = *spare;
+        *spare = b;
+        *(small ? &p->n_free_small : &p->n_free) += 1;
     }
-    if (p->n_blocks + 1 == p->most_blocks)
+    if (was_full && !is_full(p))
         pthread_cond_broadcast(&p->room);
 }
 
@@ -59,7 +76,7 @@ hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
     pthread_condattr_t monotonic;
 
     p->o = *o;
-    p->most_blocks = bytes / sizeof(hf_event_block);
+    p->most_blocks = bytes / block_bytes(HF_BLOCK_EVENTS);
     if (p->most_blocks < FEWEST_BLOCKS)
         p->most_blocks = FEWEST_BLOCKS;
     p->spill_fd = -1;
@@ -97,6 +114,7 @@ void hf_pipeline_free(hf_pipeline *p)
         hf_free(c);
     }
     free_blocks(p->free_blocks);
+    free_blocks(p->free_small);
     hf_vec_release(&p->clients);
     hf_vec_release(&p->late);
     hf_vec_release(&p->gone);
@@ -155,20 +173,18 @@ static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
 
     if (q->runs.n > q->first) {
         last = &q->runs.at[q->runs.n - 1];
-        if (last->block && last->block->n < HF_BLOCK_EVENTS)
+        if (last->block && last->block->n < last->block->room)
             return last->block;
     }
-    while (p->n_blocks >= p->most_blocks && !p->stopped && !p->starved &&
-           !p->o.one_thread)
+    while (is_full(p) && !p->stopped && !p->starved && !p->o.one_thread)
         pthread_cond_wait(&p->room, &p->mutex);
     if (p->stopped)
         return NULL;
     /* the consumer may have taken it meanwhile */
     last = q->runs.n > q->first ? &q->runs.at[q->runs.n - 1] : NULL;
-    if (p->n_blocks >= p->most_blocks && last && last->block &&
-        !hf_spill_out(p, last))
+    if (is_full(p) && last && last->block && !hf_spill_out(p, last))
         return NULL;
-    b = hf_block_get(p);
+    b = hf_block_get(p, !last && p->clients.n > SMALL_FROM);
     if (q->first > 64 && q->first * 2 > q->runs.n) { /* those gone */
         for (size_t i = q->first; i < q->runs.n; i++)
             q->runs.at[i - q->first] = q->runs.at[i];
@@ -206,7 +222,7 @@ static bool push(hf_pipeline *p, hf_pipeline_client *c, const hf_event *events,
     for (size_t i = 0; i < n; i++) {
         if (!ascends(p, c, &events[i]))
             continue;
-        if (!b || b->n == HF_BLOCK_EVENTS)
+        if (!b || b->n == b->room)
             b = open_block(p, c);
         if (!b)
             return false;
@@ -424,7 +440,8 @@ void hf_pipeline_look(hf_pipeline *p, hf_pipeline_stats *ret)
     pthread_mutex_lock(&p->mutex);
     *ret = p->stats;
     ret->waiting -= ret->events + ret->late + ret->disordered;
-    ret->bytes = (p->n_blocks + p->n_free) * sizeof(hf_event_block) +
+    ret->bytes = (p->n_blocks + p->n_free) * block_bytes(HF_BLOCK_EVENTS) +
+                 (p->n_small + p->n_free_small) * block_bytes(HF_SMALL_EVENTS) +
                  p->late.cap * sizeof(hf_event);
     pthread_mutex_unlock(&p->mutex);
 }

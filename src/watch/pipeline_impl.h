@@ -9,12 +9,17 @@
 #include "watch/pipeline.h"
 
 #define HF_BLOCK_EVENTS 126u /* a block is a little less than 8 KiB */
+/* Where there are very many clients most say little: the first block of each is
+ * a small one. */
+#define HF_SMALL_EVENTS 8u
+#define HF_SMALL_IN_BLOCK 15u /* that fit in the bytes of a block */
 
 typedef struct hf_event_block hf_event_block;
 struct hf_event_block {
     hf_event_block *next;
     uint32_t at, n; /* events at .. n - 1 are still to go */
-    hf_event events[HF_BLOCK_EVENTS];
+    uint32_t room;  /* HF_BLOCK_EVENTS or HF_SMALL_EVENTS */
+    hf_event events[];
 };
 
 /* One entry of a client's queue: a block in memory, or a place in the file. */
@@ -58,9 +63,9 @@ struct hf_pipeline {
     pthread_cond_t work, room;
     /* under the mutex */
     HF_VEC(hf_pipeline_client *) clients;
-    hf_event_block *free_blocks;
-    size_t n_blocks, most_blocks; /* in use; bound */
-    size_t n_free;
+    hf_event_block *free_blocks, *free_small;
+    size_t n_blocks, n_small, most_blocks; /* in use; bound, of both */
+    size_t n_free, n_free_small;
     HF_VEC(hf_event) late;
     HF_VEC(uint32_t) gone; /* clients that left and have nothing more */
     uint64_t newest;
@@ -82,7 +87,7 @@ struct hf_pipeline {
 };
 
 /* Under the mutex. */
-hf_event_block *hf_block_get(hf_pipeline *p);
+hf_event_block *hf_block_get(hf_pipeline *p, bool small);
 void hf_block_put(hf_pipeline *p, hf_event_block *b);
 
 /* pipeline_spill.c, under the mutex.  The first makes the block free. */

@@ -85,7 +85,7 @@ bool hf_spill_out(hf_pipeline *p, hf_event_run *run)
 
 bool hf_spill_in(hf_pipeline *p, hf_event_run *run)
 {
-    hf_event_block *b = hf_block_get(p);
+    hf_event_block *b = hf_block_get(p, run->n <= HF_SMALL_EVENTS);
 
     if (!move(p, (char *)b->events, run->n * sizeof(hf_event), run->place,
               false)) {

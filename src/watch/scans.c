@@ -149,6 +149,7 @@ void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
     key_at(w, key)->row = row;
     g = group_at(w, group);
     put(g, (placed){place, key});
+    hf_watch_total_place(w, key, group, place);
     for (size_t i = 0; i < g->live.n; i++) {
         const live_scan *s = &g->live.at[i];
         watch_txn *t = &w->txns.at[s->slot];
@@ -178,6 +179,14 @@ void hf_watch_scan(hf_watch *w, uint32_t scan, uint32_t group, uint64_t first,
                                      .is_defined = true};
 }
 
+void hf_watch_total(hf_watch *w, uint32_t scan, uint32_t group, uint64_t first,
+                    uint64_t last, hf_watch_total_kind what)
+{
+    hf_watch_scan(w, scan, group, first, last, true);
+    if (scan < w->scans.n)
+        w->scans.at[scan].total = (uint8_t)what;
+}
+
 /* ---- a statement --------------------------------------------------------- */
 
 void hf_watch_scan_open(hf_watch *w, uint32_t slot, const hf_event *e, span at)
@@ -194,6 +203,8 @@ void hf_watch_scan_open(hf_watch *w, uint32_t slot, const hf_event *e, span at)
     t->scan = e->extra;
     t->scan_at = at;
     t->scan_flags = e->flags;
+    t->scan_value = e->value;
+    t->scan_number = hf_event_number(e);
     t->rows.n = 0;
 }
 
@@ -269,6 +280,10 @@ static void miss(hf_watch *w, watch_txn *t, const live_scan *s, uint32_t key)
     const own_write *own = hf_watch_own(t, key);
     const hf_watch_options *o = &w->options;
 
+    if (w->scans.at[s->scan].total) {
+        hf_watch_total_key(w, key, own);
+        return;
+    }
     if (w->profile.lock == HF_WATCH_LOCK_RANGES)
         lock_range(w, t, s, key_at(w, key)->row);
     if (!own) {
@@ -325,6 +340,15 @@ void hf_watch_scan_close(hf_watch *w, uint32_t slot)
     s.snapshot = hf_watch_read_snapshot(w, t, t->scan_at, locks, &s.flags);
     if (t->statement >= MOST_STATEMENTS)
         s.flags |= ITEM_LOOSE;
+    if (w->scans.at[t->scan].total) {
+        if (w->profile.read != HF_WATCH_READ_NONE) {
+            hf_watch_total_open(w, t, &s);
+            walk(w, t, &s);
+            hf_watch_total_close(w, t);
+        }
+        t->scan = NO_ID;
+        return;
+    }
     find_twins(w, t);
     walk(w, t, &s);
     if (w->tracks_reads || w->profile.lock == HF_WATCH_LOCK_RANGES) {

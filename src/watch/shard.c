@@ -59,6 +59,8 @@ void hf_watch_shard_release(watch_shard *s)
     hf_vec_release(&s->heap);
     hf_vec_release(&s->found);
     hf_vec_release(&s->violations);
+    hf_vec_release(&s->total_parts);
+    hf_vec_release(&s->total_choices);
     hf_vec_release(&s->open);
     hf_free(s->locks);
     hf_free(s->readers);
@@ -197,6 +199,7 @@ static void complain(watch_shard *s, const watch_item *it, uint64_t time,
 {
     hf_violation *out = hf_watch_shard_violation(s, it, time);
 
+    out->time = it->snapshot.hi > it->now ? it->snapshot.hi : it->now;
     out->mechanism = HF_WATCH_CR;
     out->rule = it->flags & ITEM_UNSEEN ? HF_RULE_MISSING_ROW : HF_RULE_NEVER;
     hf_watch_part_add(out, (hf_violation_part){.txn = it->txn,
@@ -379,8 +382,13 @@ static void judge(watch_shard *s, const watch_item *it, uint64_t time)
 {
     watch_key *k = page_key(s->pages, it->key);
     watch_version *v = versions_of(k);
-    candidates c = look(s, it, v, k->n);
+    candidates c;
 
+    if (it->kind == ITEM_TOTAL) {
+        hf_watch_total_look(s, it);
+        return;
+    }
+    c = look(s, it, v, k->n);
     if (c.fitting == 0) {
         s->stats.reads_judged++;
         complain(s, it, time, v, k->n, c.floor);
@@ -438,13 +446,15 @@ static watch_item heap_take(watch_shard *s)
     return top;
 }
 
-/* Judges the reads whose snapshot ends before `now`. */
+/* Judges the reads whose snapshot ends before `now`.  What is found comes after
+ * all that was known when the snapshot ended: the ends of those it speaks of
+ * are joined before it. */
 static void ripen(watch_shard *s, uint64_t now)
 {
     while (s->heap.n > 0 && s->heap.at[0].snapshot.hi < now) {
         watch_item it = heap_take(s);
 
-        judge(s, &it, it.snapshot.hi > it.now ? it.snapshot.hi : it.now);
+        judge(s, &it, it.snapshot.hi + 1);
     }
 }
 
@@ -633,7 +643,7 @@ void hf_watch_shard_run(watch_shard *s)
         if (i + 8 < s->items.n)
             __builtin_prefetch(page_key(s->pages, s->items.at[i + 8].key));
         ripen(s, it->now);
-        if (it->kind == ITEM_READ) {
+        if (it->kind == ITEM_READ || it->kind == ITEM_TOTAL) {
             if (it->snapshot.hi < it->now)
                 judge(s, it, it->now);
             else

@@ -17,6 +17,7 @@ typedef struct maker {
     uint64_t start; /* of the operation before */
     uint64_t end;   /* the last answer so far */
     bool has_statement, in_scan;
+    bool has_columns; /* of rows were named */
     bool begun, ended;
 } maker;
 
@@ -128,6 +129,7 @@ void hf_translator_settle(hf_translator *t)
     hf_vec_release(&t->initial_rows);
     hf_vec_release(&t->initial_texts);
     t->is_surveyed = false;
+    hf_watch_names_complete(t->names);
 }
 
 static void take_initial(hf_translator *t, const hf_history *h, hf_key_id k,
@@ -147,6 +149,22 @@ static void take_initial(hf_translator *t, const hf_history *h, hf_key_id k,
     set_initial_columns(t, key, hf_value_scalar(h, initial));
 }
 
+/* Names keys from `from` on; how many. */
+static uint32_t name_keys(hf_translator *t, const hf_history *h, hf_key_id from)
+{
+    hf_scalar keys[HF_WATCH_NAMES_MOST];
+    uint32_t n = h->n_keys - from;
+
+    if (n > HF_WATCH_NAMES_MOST)
+        n = HF_WATCH_NAMES_MOST;
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = hf_key_scalar(h, from + i);
+    hf_watch_names_keys(t->names, &t->table_of_key.at[from], keys, n,
+                        &t->keys.at[from]);
+    t->keys.n += n;
+    return n;
+}
+
 void hf_translator_piece(hf_translator *t, const hf_history *h)
 {
     name_tables(t, h);
@@ -156,12 +174,12 @@ void hf_translator_piece(hf_translator *t, const hf_history *h)
     }
     t->keys.n = 0;
     hf_vec_reserve(&t->keys, h->n_keys);
-    for (hf_key_id k = 0; k < h->n_keys; k++) {
-        t->keys.at[t->keys.n++] = hf_watch_names_key(
-            t->names, t->table_of_key.at[k], hf_key_scalar(h, k));
-        if (h->key_initial && h->key_initial[k] != HF_NONE)
+    for (hf_key_id k = 0; k < h->n_keys;)
+        k += name_keys(t, h, k);
+    for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
+        if (h->key_initial[k] != HF_NONE)
             take_initial(t, h, k, h->key_initial[k]);
-    }
+    hf_watch_names_complete(t->names);
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -189,6 +207,7 @@ static void put_columns(maker *m, hf_event_kind kind, unsigned flags,
     hf_column_walk w;
     bool is_empty = true;
 
+    m->has_columns = true;
     m->e.row = row;
     if (kind == HF_EVENT_WRITE)
         put_key(m, kind, flags, row, HF_WATCH_PRESENT);
@@ -296,22 +315,54 @@ static bool none_satisfies(const hf_history *h, hf_op_kind kind,
     return true;
 }
 
+/* The number that an aggregate returned, of all rows that may have counted. */
+static bool put_total(maker *m, hf_op_kind kind, const hf_predicate *p,
+                      uint32_t table, unsigned flags)
+{
+    hf_watch_total_kind what = kind == HF_OP_COUNT_ROWS ? HF_TOTAL_COUNT
+                               : kind == HF_OP_SUM      ? HF_TOTAL_SUM
+                               : kind == HF_OP_MIN      ? HF_TOTAL_MIN
+                               : kind == HF_OP_MAX      ? HF_TOTAL_MAX
+                                                        : HF_TOTAL_NONE;
+    hf_str column =
+        p->n_columns > 0 ? hf_string(m->h, p->columns[0]) : HF_STR("");
+
+    if (what == HF_TOTAL_NONE || p->result.type != HF_INT ||
+        (what != HF_TOTAL_COUNT && column.len == 0) ||
+        !hf_watch_names_are_absent(m->t->names))
+        return false;
+    m->e.extra = hf_watch_scans_total(
+        m->t->scans, table, hf_string(m->h, p->condition), column, what);
+    m->e.value = hf_watch_value_of(p->result);
+    hf_event_set_number(&m->e, p->result.number);
+    put(m, HF_EVENT_SCAN, flags);
+    m->e.extra = m->e.key = m->e.row = 0;
+    m->e.value = HF_EVENT_NO_ROW;
+    return true;
+}
+
 static void put_aggregate(maker *m, hf_op_kind kind, const hf_predicate *p,
                           uint32_t table, unsigned flags)
 {
     hf_out condition;
+    bool some = false;
 
+    if ((flags & HF_EVENT_FAILED) || !p->has_result_set ||
+        p->condition == HF_NONE) {
+        m->t->aggregates += !(flags & HF_EVENT_FAILED);
+        return;
+    }
     hf_out_init_memory(&condition);
-    if (p->has_result_set && !(flags & HF_EVENT_FAILED) &&
-        p->condition != HF_NONE && none_satisfies(m->h, kind, p, &condition)) {
+    if (none_satisfies(m->h, kind, p, &condition)) {
         m->e.extra =
             hf_watch_scans_add(m->t->scans, table, hf_out_view(&condition));
         put(m, HF_EVENT_SCAN, flags);
         m->e.extra = 0;
-    } else {
-        m->t->aggregates++;
+        some = true;
     }
     hf_out_release(&condition);
+    some |= put_total(m, kind, p, table, flags);
+    m->t->aggregates += !some;
 }
 
 static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,
@@ -555,6 +606,8 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
     }
     put_end(&m);
     doubt_last(&m);
+    if (m.has_columns) /* they may be new */
+        hf_watch_names_complete(t->names);
     part->answered = m.end;
     part->last = t->events.n > 0 ? t->events.at[t->events.n - 1].before : 0;
     *ret = t->events.at;

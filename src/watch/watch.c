@@ -78,6 +78,7 @@ void hf_watch_free(hf_watch *w)
                          w->slabs.at[i].n * PAGE_KEYS * sizeof(watch_key));
     for (size_t i = 0; i < w->old_tables.n; i++)
         hf_free(w->old_tables.at[i]);
+    hf_vec_release(&w->totals);
     hf_vec_release(&w->slabs);
     hf_vec_release(&w->old_tables);
     hf_free((void *)w->pages);

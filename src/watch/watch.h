@@ -63,6 +63,7 @@ typedef enum hf_watch_rule {
     HF_RULE_NEVER,        /* CR: nobody (still known) wrote that value */
     HF_RULE_MISSING_ROW,  /* CR: a scan left out a row that must be there */
     HF_RULE_WRONG_ROW,    /* CR: a scan returned a row not in its condition */
+    HF_RULE_TOTAL,        /* CR: a sum, count, ... of no choice of versions */
     HF_RULE_SKEWED,       /* CR: no single instant explains several reads */
     HF_RULE_LOCKS,        /* ME: incompatible locks were held together */
     HF_RULE_LOST_UPDATE,  /* FUW: both wrote a row, neither saw the other */
@@ -162,6 +163,7 @@ typedef enum hf_watch_unjudged {
     HF_UNJUDGED_CONDITION, /* rows whose condition nobody could evaluate */
     HF_UNJUDGED_LEVEL,     /* reads of transactions at a weaker level */
     HF_UNJUDGED_LIMIT,     /* pairs left out at a limit of the engine */
+    HF_UNJUDGED_TOTAL,     /* sums and the like of rows not all known */
     HF_UNJUDGED_COUNT
 } hf_watch_unjudged;
 
@@ -194,6 +196,15 @@ typedef enum hf_watch_match {
     HF_MATCH_UNKNOWN
 } hf_watch_match;
 
+/* What a scan may return instead of its rows. */
+typedef enum hf_watch_total_kind {
+    HF_TOTAL_NONE,
+    HF_TOTAL_COUNT,
+    HF_TOTAL_SUM,
+    HF_TOTAL_MIN,
+    HF_TOTAL_MAX
+} hf_watch_total_kind;
+
 typedef struct hf_watch_options {
     const hf_profile *profile; /* borrowed */
     unsigned threads;          /* 0 and 1: the caller's only */
@@ -209,6 +220,10 @@ typedef struct hf_watch_options {
      * have no conditions, every row in the range is returned. */
     hf_watch_match (*matches)(void *user, uint32_t scan, uint32_t key,
                               uint64_t value);
+    /* The same for a total: does it count, and with what number?  NULL: totals
+     * are not judged. */
+    hf_watch_match (*counts)(void *user, uint32_t scan, uint32_t key,
+                             uint64_t value, int64_t *ret);
     void *user;
     size_t batch; /* events judged together; 0: the engine's choice */
 } hf_watch_options;
@@ -240,6 +255,12 @@ void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
  * condition.  Before the SCAN event. */
 void hf_watch_scan(hf_watch *w, uint32_t scan, uint32_t group, uint64_t first,
                    uint64_t last, bool has_condition);
+
+/* The same for a scan that returns a total of the rows that satisfy its
+ * condition (a SUM of none of them is no number, and no event).  Only where all
+ * rows of the group that were there at the beginning have been announced. */
+void hf_watch_total(hf_watch *w, uint32_t scan, uint32_t group, uint64_t first,
+                    uint64_t last, hf_watch_total_kind what);
 
 /* Events in the order of `before`.  False once the callback said stop. */
 bool hf_watch_feed(hf_watch *w, const hf_event *events, size_t n);

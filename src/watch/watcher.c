@@ -134,6 +134,15 @@ static hf_watch_match on_match(void *user, uint32_t scan, uint32_t key,
     return hf_watch_scans_match(w->scans, scan, value);
 }
 
+static hf_watch_match on_count(void *user, uint32_t scan, uint32_t key,
+                               uint64_t value, int64_t *ret)
+{
+    hf_watcher *w = user;
+
+    (void)key;
+    return hf_watch_scans_counts(w->scans, scan, value, ret);
+}
+
 /* Levels that do not imply what the profile promises, real time aside: that
  * is the database's, whatever the level is called. */
 static void set_weaker(hf_translator *t, const hf_profile *p)
@@ -173,6 +182,7 @@ hf_watcher *hf_watcher_new(const hf_watcher_options *o)
     watch.violation = on_violation;
     watch.complaint = on_complaint;
     watch.matches = on_match;
+    watch.counts = on_count;
     watch.user = w;
     w->watch = hf_watch_new(&watch);
     w->pipeline = hf_pipeline_new(&o->pipeline);
@@ -483,29 +493,35 @@ void hf_watcher_end(hf_watcher *w)
 
 /* ---- the consumer -------------------------------------------------------- */
 
+static void announce_key(hf_watcher *w, const hf_watch_name *name)
+{
+    uint32_t key = w->n_keys++;
+
+    hf_watch_key(w->watch, key,
+                 name->initial == HF_EVENT_NO_ROW     ? HF_WATCH_INITIAL_ABSENT
+                 : name->initial == HF_WATCH_NOT_SAID ? HF_WATCH_INITIAL_UNKNOWN
+                                                      : HF_WATCH_INITIAL_VALUE,
+                 name->initial);
+    if (name->row == key)
+        hf_watch_place(w->watch, key, key, name->table, name->place);
+}
+
 /* Keys and scans that came since, before the first event that names them. */
 static void announce(hf_watcher *w)
 {
-    uint32_t keys = hf_watch_names_count(w->names);
     uint32_t scans = hf_watch_scans_count(w->scans);
+    hf_watch_name names[64];
+    uint32_t n;
 
-    for (; w->n_keys < keys; w->n_keys++) {
-        hf_watch_name name = hf_watch_names_get(w->names, w->n_keys);
-
-        hf_watch_key(w->watch, w->n_keys,
-                     name.initial == HF_EVENT_NO_ROW ? HF_WATCH_INITIAL_ABSENT
-                     : name.initial == HF_WATCH_NOT_SAID
-                         ? HF_WATCH_INITIAL_UNKNOWN
-                         : HF_WATCH_INITIAL_VALUE,
-                     name.initial);
-        if (name.row == w->n_keys)
-            hf_watch_place(w->watch, w->n_keys, w->n_keys, name.table,
-                           name.place);
-    }
+    do {
+        n = hf_watch_names_get(w->names, w->n_keys, 64, names);
+        for (uint32_t i = 0; i < n; i++)
+            announce_key(w, &names[i]);
+    } while (n > 0);
     for (; w->n_scans < scans; w->n_scans++)
-        hf_watch_scan(w->watch, w->n_scans,
-                      hf_watch_scans_table(w->scans, w->n_scans), 0, UINT64_MAX,
-                      true);
+        hf_watch_total(w->watch, w->n_scans,
+                       hf_watch_scans_table(w->scans, w->n_scans), 0,
+                       UINT64_MAX, hf_watch_scans_kind(w->scans, w->n_scans));
 }
 
 static void feed_late(hf_watcher *w)

@@ -4,9 +4,11 @@
  *
  * Two to four transactions of a toy database without any protection, that
  * reads the newest row or a snapshot, with random intervals; some reads are
- * changed afterwards.  For profiles with every mechanism: what watch reports
- * has no explanation (watch_oracle.h).  How much of what has none is reported
- * is counted, by profile; none may be zero.
+ * changed afterwards.  Some traces have rows of several keys, conditions,
+ * totals, clocks that differ, writes without an answer, refused ones, and
+ * transactions at a weaker level.  For profiles with every mechanism: what
+ * watch reports has no explanation (watch_oracle.h).  How much of what has none
+ * is reported is counted, by profile; none may be zero.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,13 +21,17 @@
 #include "watch_trace.h"
 
 #define DEFAULT_TRACES 40000
-#define MOST_EVENTS 64
 
 typedef struct tiny {
-    hf_event events[MOST_EVENTS];
+    hf_event events[ORACLE_EVENTS];
     size_t n;
     unsigned keys, txns;
-    bool columns; /* all keys are of row 0; there are no scans */
+    bool columns;    /* all keys are of row 0; there are no scans */
+    bool conditions; /* scans have them */
+    bool totals;     /* some return a sum, a count, ... */
+    unsigned lost;   /* percent of operations that had no answer, or failed */
+    bool weaker;     /* some transactions are at a weaker level */
+    uint64_t error;  /* of clocks */
     uint64_t initial[ORACLE_KEYS];
 } tiny;
 
@@ -35,8 +41,8 @@ typedef struct runner {
     uint64_t snapshot[ORACLE_KEYS];
     uint64_t own[ORACLE_KEYS];
     bool wrote[ORACLE_KEYS];
-    bool begun, ended, snapshots, taken;
-    uint64_t before, instant;
+    bool begun, ended, snapshots, taken, weaker;
+    uint64_t before, instant, offset;
     uint32_t statement;
 } runner;
 
@@ -53,13 +59,14 @@ static void next_call(hf_rng *r, runner *x, unsigned length)
 static hf_event *record(tiny *t, const runner *x, unsigned i,
                         hf_event_kind kind, uint64_t after)
 {
-    t->events[t->n] = (hf_event){.before = x->before,
-                                 .after = after,
-                                 .txn = i + 1,
-                                 .client = i,
-                                 .statement = x->statement,
-                                 .extra = (uint32_t)t->n,
-                                 .kind = (uint8_t)kind};
+    t->events[t->n] =
+        (hf_event){.before = x->before + x->offset,
+                   .after = after == UINT64_MAX ? after : after + x->offset,
+                   .txn = i + 1,
+                   .client = i,
+                   .statement = x->statement,
+                   .extra = (uint32_t)t->n,
+                   .kind = (uint8_t)kind};
     return &t->events[t->n++];
 }
 
@@ -73,6 +80,50 @@ static void record_read(tiny *t, const runner *x, unsigned i, unsigned key,
     e->value = x->wrote[key]                ? x->own[key]
                : x->snapshots && flags == 0 ? x->snapshot[key]
                                             : state[key];
+}
+
+/* The scan that was recorded last returns a total of what it would. */
+static void total(tiny *t, hf_rng *r, runner *x, unsigned i, unsigned condition,
+                  const uint64_t *state)
+{
+    hf_event *e = &t->events[t->n - 1];
+    unsigned id = condition + ORACLE_CONDITIONS * (1 + hf_rng_below(r, 4));
+    uint64_t values[ORACLE_KEYS];
+    int64_t number;
+
+    for (unsigned k = 0; k < t->keys; k++) {
+        record_read(t, x, i, k, 0, state, 0);
+        values[k] = t->events[--t->n].value;
+    }
+    if (!oracle_total(id, values, t->keys, &number)) {
+        t->n--; /* nothing is returned */
+        return;
+    }
+    if (hf_rng_chance(r, 25))
+        number += hf_rng_chance(r, 50) ? 1 : -1;
+    e->value = id;
+    hf_event_set_number(e, number);
+}
+
+static void scan(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
+                 uint64_t *state)
+{
+    hf_event *e = record(t, x, i, HF_EVENT_SCAN, after);
+    unsigned condition = t->conditions ? hf_rng_below(r, ORACLE_CONDITIONS) : 0;
+
+    e->value = condition; /* extra is needed for sorting */
+    if (t->totals && hf_rng_chance(r, 70)) {
+        total(t, r, x, i, condition, state);
+        return;
+    }
+    for (unsigned k = 0; k < t->keys; k++) {
+        uint64_t value;
+
+        record_read(t, x, i, k, after, state, 0);
+        value = t->events[t->n - 1].value;
+        if (value == HF_EVENT_NO_ROW || !oracle_matches(condition, value))
+            t->n--;
+    }
 }
 
 static void operate(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
@@ -92,15 +143,21 @@ static void operate(tiny *t, hf_rng *r, runner *x, unsigned i, uint64_t after,
             e->flags |= HF_EVENT_DELETE;
         }
         e->key = e->row = key;
-        e->value = x->own[key] = v;
-        x->wrote[key] = true;
-    } else if (!t->columns && hf_rng_chance(r, 20)) {
-        (void)record(t, x, i, HF_EVENT_SCAN, after);
-        for (unsigned k = 0; k < t->keys; k++) {
-            record_read(t, x, i, k, after, state, 0);
-            if (t->events[t->n - 1].value == HF_EVENT_NO_ROW)
-                t->n--;
+        e->value = v;
+        if (hf_rng_chance(r, t->lost)) {
+            if (hf_rng_chance(r, 30)) {
+                e->flags |= HF_EVENT_FAILED;
+                return;
+            }
+            e->after = UINT64_MAX;
+            if (hf_rng_chance(r, 50))
+                return;
         }
+        x->own[key] = v;
+        x->wrote[key] = true;
+    } else if (!t->columns &&
+               hf_rng_chance(r, t->conditions || t->totals ? 50 : 20)) {
+        scan(t, r, x, i, after, state);
     } else {
         record_read(t, x, i, key, after, state,
                     hf_rng_chance(r, 25)   ? HF_EVENT_FOR_UPDATE
@@ -158,6 +215,12 @@ static void make(tiny *t, hf_rng *r)
     unsigned length = 1 + hf_rng_below(r, 14);
 
     *t = (tiny){.keys = 1 + hf_rng_below(r, 2), .txns = 2 + hf_rng_below(r, 3)};
+    t->columns = hf_rng_chance(r, 15);
+    t->conditions = hf_rng_chance(r, 25);
+    t->totals = hf_rng_chance(r, 30);
+    t->lost = hf_rng_chance(r, 20) ? 15 : 0;
+    t->weaker = hf_rng_chance(r, 10);
+    t->error = hf_rng_chance(r, 20) ? 1 + hf_rng_below(r, 5) : 0;
     for (unsigned k = 0; k < t->keys; k++)
         state[k] = t->initial[k] = hf_rng_chance(r, 70) ? 1 : HF_EVENT_NO_ROW;
     for (unsigned i = 0; i < t->txns; i++) {
@@ -165,6 +228,8 @@ static void make(tiny *t, hf_rng *r)
 
         x->left = 1 + hf_rng_below(r, t->txns == 4 ? 2 : 3);
         x->snapshots = hf_rng_chance(r, 70);
+        x->weaker = t->weaker && hf_rng_chance(r, 50);
+        x->offset = hf_rng_below(r, (uint32_t)t->error + 1);
         x->free_at = 1 + hf_rng_below(r, 12);
         next_call(r, x, length);
     }
@@ -183,7 +248,9 @@ static void make(tiny *t, hf_rng *r)
         after = x->instant + hf_rng_below(r, length);
         x->statement++;
         if (!x->begun) {
-            (void)record(t, x, i, HF_EVENT_BEGIN, after);
+            hf_event *e = record(t, x, i, HF_EVENT_BEGIN, after);
+
+            e->flags = x->weaker ? HF_EVENT_WEAKER : 0;
             x->begun = true;
         } else if (x->left == 0) {
             end(t, r, x, i, after, state);
@@ -201,7 +268,9 @@ static void make(tiny *t, hf_rng *r)
         change_read(t, r);
     qsort(t->events, t->n, sizeof(hf_event), by_before);
     for (size_t i = 0; i < t->n; i++) {
-        t->events[i].extra = 0;
+        t->events[i].extra = t->events[i].kind == HF_EVENT_SCAN
+                                 ? (uint32_t)t->events[i].value
+                                 : 0;
         if (t->columns)
             t->events[i].row = 0;
     }
@@ -218,10 +287,29 @@ static bool keep_first(void *user, const hf_violation *v)
     return true;
 }
 
+static hf_watch_match matches(void *user, uint32_t scan, uint32_t key,
+                              uint64_t value)
+{
+    (void)user;
+    (void)key;
+    return oracle_matches(scan, value) ? HF_MATCH_YES : HF_MATCH_NO;
+}
+
+static hf_watch_match counts(void *user, uint32_t scan, uint32_t key,
+                             uint64_t value, int64_t *ret)
+{
+    *ret = (int64_t)value;
+    return matches(user, scan, key, value);
+}
+
 static bool ask_watch(const tiny *t, const hf_profile *p, hf_violation *first)
 {
-    hf_watch *w = hf_watch_new(&(hf_watch_options){
-        .profile = p, .violation = keep_first, .user = first});
+    hf_watch *w = hf_watch_new(&(hf_watch_options){.profile = p,
+                                                   .violation = keep_first,
+                                                   .matches = matches,
+                                                   .counts = counts,
+                                                   .clock_error = t->error,
+                                                   .user = first});
 
     first->number = 0;
     for (unsigned k = 0; k < t->keys; k++) {
@@ -232,7 +320,12 @@ static bool ask_watch(const tiny *t, const hf_profile *p, hf_violation *first)
         if (!t->columns)
             hf_watch_place(w, k, k, 0, k);
     }
-    hf_watch_scan(w, 0, 0, 0, UINT64_MAX, false);
+    for (uint32_t c = 0; c < ORACLE_SCANS; c++)
+        if (c < ORACLE_CONDITIONS)
+            hf_watch_scan(w, c, 0, 0, UINT64_MAX, c > 0);
+        else
+            hf_watch_total(w, c, 0, 0, UINT64_MAX,
+                           (hf_watch_total_kind)(c / ORACLE_CONDITIONS));
     (void)hf_watch_feed(w, t->events, t->n);
     (void)hf_watch_finish(w);
     hf_watch_free(w);
@@ -250,7 +343,10 @@ static void show(const tiny *t, const hf_profile *p, const hf_violation *v,
     fprintf(stderr, "seed %" PRIu64 " %s/%s %s: reported, but possible\n", seed,
             p->database, p->level,
             hf_profile_mechanisms(p, words, sizeof(words)));
-    hf_vec_push(&x.scans, (trace_scan){0, INT64_MAX});
+    for (int64_t c = 0; c < ORACLE_SCANS; c++)
+        hf_vec_push(&x.scans, (trace_scan){c, c, HF_TOTAL_NONE});
+    fprintf(stderr, "clock error %" PRIu64 "%s\n", t->error,
+            t->columns ? ", all keys of one row" : "");
     for (size_t i = 0; i < t->n; i++)
         hf_vec_push(&x.events, t->events[i]);
     for (unsigned k = 0; k < t->keys; k++)
@@ -322,7 +418,12 @@ int main(int argc, char **argv)
 
         hf_rng_seed(&r, seed * 1000003 + i);
         make(&t, &r);
-        answer = oracle_ask(&p, t.events, t.n, t.keys, t.initial);
+        answer = oracle_ask(&(oracle_question){.profile = &p,
+                                               .events = t.events,
+                                               .n = t.n,
+                                               .keys = t.keys,
+                                               .initial = t.initial,
+                                               .error = t.error});
         if (answer == ORACLE_TOO_LONG)
             continue;
         reported = ask_watch(&t, &p, &v);

@@ -11,7 +11,9 @@ typedef enum instant_kind { SNAP, LOCK, END } instant_kind;
 typedef struct look {
     unsigned key;
     uint64_t value;
-    bool unseen; /* by a scan */
+    bool unseen;        /* by a scan: it had no row that satisfies */
+    unsigned condition; /* of that scan */
+    int total;          /* of which of its totals; 0: none */
     /* filled when the snapshot is taken: version of the key, 0: initial */
     unsigned version;
     bool done;
@@ -21,10 +23,13 @@ typedef struct instant {
     instant_kind kind;
     uint64_t lo, hi;
     int txn;
-    unsigned row;   /* LOCK */
-    bool exclusive; /* LOCK */
-    bool is_txn;    /* SNAP: the transaction's snapshot */
-    int first, n;   /* SNAP: looks of the transaction */
+    unsigned row;       /* LOCK */
+    unsigned key;       /* LOCK: of what was written */
+    bool exclusive;     /* LOCK */
+    bool writes;        /* LOCK */
+    unsigned condition; /* LOCK: only against writes that satisfy it */
+    bool is_txn;        /* SNAP: the transaction's snapshot */
+    int first, n;       /* SNAP: looks of the transaction */
     bool done;
 } instant;
 
@@ -32,8 +37,18 @@ typedef struct txn {
     uint64_t id, begin_lo, begin_hi, first_lo, last_ok;
     uint64_t end_lo, end_hi;
     bool has_begin, has_first, has_end, committed, unknown;
-    look looks[32];
+    bool weaker;              /* only its locks count */
+    bool locked[ORACLE_KEYS]; /* by a write that was answered */
+    bool doubt[ORACLE_KEYS];  /* nobody knows what it wrote there */
+    uint64_t doubt_lo;        /* of its first call without an answer */
+    look looks[48];
     int n_looks;
+    struct {
+        unsigned scan, n_own;
+        int64_t number;
+        uint64_t own[ORACLE_KEYS];
+    } totals[8];
+    int n_totals;
     bool wrote[ORACLE_KEYS];
     uint64_t written[ORACLE_KEYS];
     uint8_t first_flags[ORACLE_KEYS]; /* by row: of its first write */
@@ -63,7 +78,46 @@ typedef struct oracle {
     long steps;
     bool impossible; /* whatever the instants */
     bool fuw;
+    unsigned dropped; /* bits: writes without an answer that never were */
+    int n_doubts;
 } oracle;
+
+bool oracle_total(unsigned scan, const uint64_t *values, unsigned n,
+                  int64_t *ret)
+{
+    unsigned what = scan / ORACLE_CONDITIONS;
+    int64_t count = 0, sum = 0, least = INT64_MAX, greatest = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        int64_t x = (int64_t)values[i];
+
+        if (x == 0 || !oracle_matches(scan, values[i]))
+            continue;
+        count++;
+        sum += x;
+        least = x < least ? x : least;
+        greatest = x > greatest ? x : greatest;
+    }
+    *ret = what == HF_TOTAL_COUNT ? count
+           : what == HF_TOTAL_SUM ? sum
+           : what == HF_TOTAL_MIN ? least
+                                  : greatest;
+    return what == HF_TOTAL_COUNT || count > 0;
+}
+
+bool oracle_matches(unsigned scan, uint64_t value)
+{
+    switch (scan % ORACLE_CONDITIONS) {
+    case 1:
+        return value % 2 == 1;
+    case 2:
+        return value % 2 == 0;
+    case 3:
+        return value > 10;
+    default:
+        return true;
+    }
+}
 
 /* ---- what there is ------------------------------------------------------- */
 
@@ -99,18 +153,21 @@ static instant *txn_snapshot(oracle *o, int t)
     return NULL;
 }
 
-static void add_lock(oracle *o, int t, unsigned row, bool exclusive,
-                     const hf_event *e)
+static instant *add_lock(oracle *o, int t, unsigned row, bool exclusive,
+                         const hf_event *e)
 {
     instant *x;
 
     if (o->p->lock == HF_WATCH_LOCK_NONE)
-        return;
+        return NULL;
     if (o->p->one_writer && e->kind != HF_EVENT_WRITE)
-        return;
+        return NULL;
     x = add_instant(o, LOCK, t, e->before, e->after);
     x->row = o->p->one_writer ? 0 : row;
+    x->key = e->key;
     x->exclusive = exclusive;
+    x->writes = e->kind == HF_EVENT_WRITE;
+    return x;
 }
 
 static void add_snapshot(oracle *o, int t, const hf_event *e)
@@ -125,7 +182,16 @@ static void add_snapshot(oracle *o, int t, const hf_event *e)
     if (o->p->snapshot == HF_WATCH_AT_READ &&
         (e->kind == HF_EVENT_WRITE || is_locking(e)))
         return;
+    if (o->p->snapshot != HF_WATCH_AT_BEGIN &&
+        (e->after == UINT64_MAX || (e->flags & HF_EVENT_FAILED))) {
+        /* that one may have taken it, or one that comes */
+        if (x->doubt_lo == 0)
+            x->doubt_lo = e->before + 1;
+        return;
+    }
     s = add_instant(o, SNAP, t, e->before, e->after);
+    if (x->doubt_lo > 0)
+        s->lo = x->doubt_lo - 1;
     if (o->p->snapshot == HF_WATCH_AT_BEGIN) {
         s->lo = x->begin_lo;
         s->hi = x->begin_hi;
@@ -190,15 +256,88 @@ static void take_read(oracle *o, int t, const hf_event *e)
 {
     txn *x = &o->txns[t];
 
+    if (x->doubt[e->key])
+        return;
     if (x->wrote[e->key]) {
         if (x->written[e->key] != e->value && !o->p->locks_at_commit)
             o->impossible = true;
         return;
     }
+    if (x->weaker) {
+        if (is_locking(e) && e->value != HF_EVENT_NO_ROW)
+            (void)add_lock(o, t, e->row, (e->flags & HF_EVENT_FOR_UPDATE) != 0,
+                           e);
+        return;
+    }
     x->looks[x->n_looks++] = (look){.key = e->key, .value = e->value};
     if (is_locking(e) || o->p->lock == HF_WATCH_LOCK_RANGES ||
         (o->p->lock == HF_WATCH_LOCK_ROWS && e->value != HF_EVENT_NO_ROW))
-        add_lock(o, t, e->row, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+        (void)add_lock(o, t, e->row, (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+}
+
+/* A row that a scan did not return. */
+static void miss_row(oracle *o, int t, const hf_event *e, unsigned k)
+{
+    txn *x = &o->txns[t];
+    instant *lock;
+
+    if (x->wrote[k] && !x->doubt[k]) {
+        if (x->written[k] != HF_EVENT_NO_ROW && !o->p->locks_at_commit &&
+            oracle_matches(e->extra, x->written[k]))
+            o->impossible = true;
+    } else if (!x->doubt[k]) {
+        x->looks[x->n_looks++] =
+            (look){.key = k, .unseen = true, .condition = e->extra};
+    }
+    if (o->p->lock != HF_WATCH_LOCK_RANGES)
+        return;
+    lock = add_lock(o, t, o->row[k], (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
+    if (lock)
+        lock->condition = e->extra;
+}
+
+/* A total: what its rows were is asked when all is over. */
+static void take_total(oracle *o, int t, const hf_event *e)
+{
+    txn *x = &o->txns[t];
+    int i = x->n_totals;
+
+    if (x->weaker || o->p->read == HF_WATCH_READ_NONE)
+        return;
+    for (unsigned k = 0; k < o->keys; k++)
+        if (x->doubt[k] || (x->wrote[k] && o->p->locks_at_commit))
+            return;
+    x->totals[i].scan = e->extra;
+    x->totals[i].number = hf_event_number(e);
+    x->n_totals++;
+    for (unsigned k = 0; k < o->keys; k++)
+        if (x->wrote[k])
+            x->totals[i].own[x->totals[i].n_own++] = x->written[k];
+        else
+            x->looks[x->n_looks++] = (look){.key = k, .total = i + 1};
+}
+
+static bool totals_hold(const oracle *o)
+{
+    for (int t = 0; t < o->n_txns; t++) {
+        const txn *x = &o->txns[t];
+
+        for (int i = 0; i < x->n_totals; i++) {
+            uint64_t values[ORACLE_KEYS];
+            unsigned n = x->totals[i].n_own;
+            int64_t number;
+
+            memcpy(values, x->totals[i].own, sizeof(values));
+            for (int k = 0; k < x->n_looks; k++)
+                if (x->looks[k].total == i + 1)
+                    values[n++] =
+                        o->versions[x->looks[k].key][x->looks[k].version].value;
+            if (!oracle_total(x->totals[i].scan, values, n, &number) ||
+                number != x->totals[i].number)
+                return false;
+        }
+    }
+    return true;
 }
 
 /* The scan at events[i]; returns the number of its rows. */
@@ -211,22 +350,17 @@ static size_t take_scan(oracle *o, int t, const hf_event *e, size_t n)
     while (rows + 1 < n && e[rows + 1].txn == e->txn &&
            e[rows + 1].statement == e->statement &&
            e[rows + 1].kind == HF_EVENT_READ) {
-        seen[e[rows + 1].key] = true;
-        take_read(o, t, &e[++rows]);
+        const hf_event *row = &e[++rows];
+
+        seen[row->key] = true;
+        if (!x->weaker && row->value != HF_EVENT_NO_ROW &&
+            !oracle_matches(e->extra, row->value))
+            o->impossible = true;
+        take_read(o, t, row);
     }
-    for (unsigned k = 0; k < o->keys; k++) {
-        if (seen[k])
-            continue;
-        if (x->wrote[k]) {
-            if (x->written[k] != HF_EVENT_NO_ROW && !o->p->locks_at_commit)
-                o->impossible = true;
-        } else {
-            x->looks[x->n_looks++] =
-                (look){.key = k, .value = HF_EVENT_NO_ROW, .unseen = true};
-        }
-        if (o->p->lock == HF_WATCH_LOCK_RANGES)
-            add_lock(o, t, o->row[k], (e->flags & HF_EVENT_FOR_UPDATE) != 0, e);
-    }
+    for (unsigned k = 0; k < o->keys && !x->weaker; k++)
+        if (!seen[k])
+            miss_row(o, t, e, k);
     return rows;
 }
 
@@ -234,11 +368,16 @@ static void take_write(oracle *o, int t, const hf_event *e)
 {
     txn *x = &o->txns[t];
 
-    if (!x->wrote[e->key]) {
-        if (!o->p->locks_at_commit)
-            add_lock(o, t, e->row, true, e);
-        x->n_wrote++;
+    if (e->after == UINT64_MAX) {
+        x->doubt[e->key] = true;
+        if (o->dropped >> o->n_doubts++ & 1)
+            return;
     }
+    if (!o->p->locks_at_commit &&
+        (!x->wrote[e->key] || (e->after != UINT64_MAX && !x->locked[e->key])))
+        (void)add_lock(o, t, e->row, true, e);
+    x->locked[e->key] |= e->after != UINT64_MAX;
+    x->n_wrote += !x->wrote[e->key];
     x->wrote[e->key] = true;
     if (!x->wrote_row[e->row])
         x->first_flags[e->row] = e->flags;
@@ -258,6 +397,7 @@ static void take(oracle *o, const hf_event *events, size_t n)
         case HF_EVENT_BEGIN:
             x->begin_lo = x->last_ok = e->before;
             x->begin_hi = e->after;
+            x->weaker = (e->flags & HF_EVENT_WEAKER) != 0;
             continue;
         case HF_EVENT_COMMIT:
         case HF_EVENT_ABORT:
@@ -273,10 +413,16 @@ static void take(oracle *o, const hf_event *events, size_t n)
         if (!x->has_first)
             x->first_lo = e->before;
         x->has_first = true;
-        x->last_ok = e->before;
         first = x->n_looks;
         add_snapshot(o, t, e);
-        if (e->kind == HF_EVENT_SCAN)
+        if (e->flags & HF_EVENT_FAILED)
+            continue;
+        x->last_ok = e->before;
+        if (e->after == UINT64_MAX && e->kind != HF_EVENT_WRITE)
+            continue;
+        if (e->kind == HF_EVENT_SCAN && e->extra >= ORACLE_CONDITIONS)
+            take_total(o, t, e);
+        else if (e->kind == HF_EVENT_SCAN)
             i += take_scan(o, t, e, n - i);
         else if (e->kind == HF_EVENT_READ)
             take_read(o, t, e);
@@ -293,9 +439,12 @@ typedef struct edges {
     bool rw[ORACLE_TXNS][ORACLE_TXNS];
 } edges;
 
+/* SSI looks at those at its own level only; to the others a write is one,
+ * whoever made it. */
 static bool counts(const oracle *o, int t)
 {
-    return t >= 0 && o->txns[t].committed && o->txns[t].has_end;
+    return t >= 0 && o->txns[t].committed && o->txns[t].has_end &&
+           (!o->txns[t].weaker || o->p->certifier != HF_WATCH_SC_SSI);
 }
 
 static void put(edges *e, const oracle *o, int from, int to, bool rw)
@@ -321,11 +470,14 @@ static edges find_edges(const oracle *o)
             const version *v = o->versions[l->key];
             int next = (int)l->version + 1;
 
+            if (l->total)
+                continue;
             put(&e, o, v[l->version].txn, t, false);
             if (l->unseen && o->p->certifier == HF_WATCH_SC_OCC_ITEMS)
                 continue;
             while (l->unseen && next < o->n_versions[l->key] &&
-                   v[next].value == HF_EVENT_NO_ROW)
+                   (v[next].value == HF_EVENT_NO_ROW ||
+                    !oracle_matches(l->condition, v[next].value)))
                 next++;
             if (next < o->n_versions[l->key])
                 put(&e, o, t, v[next].txn, true);
@@ -357,7 +509,7 @@ static bool occ_holds(const oracle *o, const edges *e)
 {
     for (int a = 0; a < o->n_txns; a++)
         for (int b = 0; b < o->n_txns; b++)
-            if (e->rw[a][b] && o->txns[a].n_wrote > 0 &&
+            if (e->rw[a][b] && o->txns[a].n_wrote > 0 && !o->txns[a].weaker &&
                 o->txns[b].ended < o->txns[a].ended)
                 return false;
     return true;
@@ -419,8 +571,11 @@ static bool certified(const oracle *o)
 static bool look_fits(oracle *o, look *l)
 {
     unsigned newest = (unsigned)o->n_versions[l->key] - 1;
+    uint64_t value = o->versions[l->key][newest].value;
 
-    if (o->versions[l->key][newest].value != l->value)
+    if (!l->total && (l->unseen ? value != HF_EVENT_NO_ROW &&
+                                      oracle_matches(l->condition, value)
+                                : value != l->value))
         return false;
     l->version = newest;
     return true;
@@ -454,6 +609,17 @@ static bool run_snap(oracle *o, const instant *x)
     return true;
 }
 
+/* A lock of what satisfies a condition is against writes that do. */
+static bool is_in_range(const oracle *o, const instant *lock,
+                        const instant *other)
+{
+    const txn *x = &o->txns[other->txn];
+
+    return lock->condition == 0 ||
+           (other->writes && x->written[other->key] != HF_EVENT_NO_ROW &&
+            oracle_matches(lock->condition, x->written[other->key]));
+}
+
 static bool run_lock(const oracle *o, const instant *x)
 {
     for (int i = 0; i < o->n_instants; i++) {
@@ -461,6 +627,7 @@ static bool run_lock(const oracle *o, const instant *x)
 
         if (y->kind == LOCK && y->done && y->txn != x->txn &&
             y->row == x->row && (y->exclusive || x->exclusive) &&
+            is_in_range(o, x, y) && is_in_range(o, y, x) &&
             o->txns[y->txn].ended < 0)
             return false;
     }
@@ -471,7 +638,8 @@ static bool run_lock(const oracle *o, const instant *x)
 static bool locks_free(const oracle *o, int t)
 {
     for (unsigned k = 0; o->p->locks_at_commit && k < o->keys; k++) {
-        instant x = {.kind = LOCK, .txn = t, .row = o->row[k]};
+        instant x = {
+            .kind = LOCK, .txn = t, .row = o->row[k], .key = k, .writes = true};
 
         x.exclusive = true;
         if (o->txns[t].wrote[k] && !run_lock(o, &x))
@@ -515,7 +683,8 @@ static bool run_end(oracle *o, const instant *x)
         if (!locks_free(o, x->txn))
             return false;
         for (unsigned k = 0; k < o->keys; k++)
-            if (o->fuw && t->snapped >= 0 && t->wrote[k] && !is_first(o, t, k))
+            if (o->fuw && !t->weaker && t->snapped >= 0 && t->wrote[k] &&
+                !is_first(o, t, k))
                 return false;
         for (unsigned k = 0; k < o->keys; k++)
             if (t->wrote[k])
@@ -546,7 +715,7 @@ static bool search(oracle *o, uint64_t now, int left)
     uint64_t least = UINT64_MAX;
 
     if (left == 0)
-        return certified(o);
+        return totals_hold(o) && certified(o);
     if (++o->steps > MOST_STEPS)
         return false;
     for (int i = 0; i < o->n_instants; i++)
@@ -604,30 +773,53 @@ static bool outcomes(oracle *o, int t)
     return false;
 }
 
-oracle_answer oracle_ask(const hf_profile *profile, const hf_event *events,
-                         size_t n, unsigned keys, const uint64_t *initial)
+static bool explain(const oracle_question *q, const hf_event *events,
+                    unsigned dropped, oracle *o)
+{
+    long steps = o->steps;
+
+    memset(o, 0, sizeof(*o));
+    o->steps = steps;
+    o->dropped = dropped;
+    o->p = q->profile;
+    o->keys = q->keys;
+    o->fuw = q->profile->first_updater_wins ||
+             q->profile->certifier == HF_WATCH_SC_PERCOLATOR;
+    for (unsigned k = 0; k < q->keys; k++) {
+        o->row[k] = k;
+        o->versions[k][0] = (version){-1, q->initial[k], -1};
+        o->n_versions[k] = 1;
+    }
+    for (size_t i = 0; i < q->n; i++)
+        if (events[i].kind == HF_EVENT_READ || events[i].kind == HF_EVENT_WRITE)
+            o->row[events[i].key] = events[i].row;
+    take(o, events, q->n);
+    if (o->impossible)
+        return false;
+    for (int i = 0; i < o->n_instants; i++)
+        o->instants[i].done = false;
+    return outcomes(o, 0);
+}
+
+oracle_answer oracle_ask(const oracle_question *q)
 {
     static oracle o;
+    hf_event events[ORACLE_EVENTS];
+    unsigned doubts = 0;
 
-    memset(&o, 0, sizeof(o));
-    o.p = profile;
-    o.keys = keys;
-    o.fuw = profile->first_updater_wins ||
-            profile->certifier == HF_WATCH_SC_PERCOLATOR;
-    for (unsigned k = 0; k < keys; k++) {
-        o.row[k] = k;
-        o.versions[k][0] = (version){-1, initial[k], -1};
-        o.n_versions[k] = 1;
+    for (size_t i = 0; i < q->n; i++) {
+        hf_event *e = &events[i];
+
+        *e = q->events[i];
+        e->before -= e->before < q->error ? e->before : q->error;
+        if (e->after != UINT64_MAX)
+            e->after += q->error;
+        doubts += e->kind == HF_EVENT_WRITE && e->after == UINT64_MAX &&
+                  !(e->flags & HF_EVENT_FAILED);
     }
-    for (size_t i = 0; i < n; i++)
-        if (events[i].kind == HF_EVENT_READ || events[i].kind == HF_EVENT_WRITE)
-            o.row[events[i].key] = events[i].row;
-    take(&o, events, n);
-    if (o.impossible)
-        return ORACLE_IMPOSSIBLE;
-    for (int i = 0; i < o.n_instants; i++)
-        o.instants[i].done = false;
-    if (outcomes(&o, 0))
-        return ORACLE_POSSIBLE;
+    o.steps = 0;
+    for (unsigned dropped = 0; dropped >> doubts == 0; dropped++)
+        if (explain(q, events, dropped, &o))
+            return ORACLE_POSSIBLE;
     return o.steps > MOST_STEPS ? ORACLE_TOO_LONG : ORACLE_IMPOSSIBLE;
 }

@@ -44,6 +44,8 @@ trace_taste trace_random_taste(hf_rng *r, hf_level level, hf_store_bug bug)
 
     if (predicates || hf_rng_chance(r, 30))
         t.scans = 10 + hf_rng_below(r, 60);
+    if (t.scans > 0 && !predicates && hf_rng_chance(r, 40))
+        t.totals = 20 + hf_rng_below(r, 80);
     if (hf_rng_chance(r, 40))
         t.deletes = hf_rng_below(r, 30);
     if (info->abort_percent || hf_rng_chance(r, 30))
@@ -89,11 +91,40 @@ static void record_key(world *w, uint32_t i, hf_event_kind kind, uint64_t after,
     e->value = value_of(id);
 }
 
+/* The scan at e returns one number for its rows. */
+static void record_total(world *w, hf_event *e, const hf_store_row *rows,
+                         size_t n)
+{
+    trace_scan *s = &w->t->scans.at[e->extra];
+    int64_t count = 0, sum = 0, least = INT64_MAX, greatest = 0;
+    hf_watch_total_kind what =
+        (hf_watch_total_kind)(HF_TOTAL_COUNT + hf_rng_below(w->r, 4));
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t x = (int64_t)rows[i].number;
+
+        if (!rows[i].returned)
+            continue;
+        count++;
+        sum += x;
+        least = x < least ? x : least;
+        greatest = x > greatest ? x : greatest;
+    }
+    if (count == 0)
+        what = HF_TOTAL_COUNT;
+    s->total = what;
+    e->value = what == HF_TOTAL_COUNT ? (uint64_t)count
+               : what == HF_TOTAL_SUM ? (uint64_t)sum
+               : what == HF_TOTAL_MIN ? (uint64_t)least
+                                      : (uint64_t)greatest;
+    hf_event_set_number(e, (int64_t)e->value);
+}
+
 static void run_scan(world *w, uint32_t i, uint64_t after)
 {
     const hf_store_scanned *scan;
     const hf_store_row *rows;
-    trace_scan s = {0, INT64_MAX};
+    trace_scan s = {0, INT64_MAX, HF_TOTAL_NONE};
     hf_event *e;
 
     if (hf_rng_chance(w->r, 50)) {
@@ -105,6 +136,10 @@ static void run_scan(world *w, uint32_t i, uint64_t after)
     e->extra = (uint32_t)w->t->scans.n;
     hf_vec_push(&w->t->scans, s);
     rows = hf_store_rows(w->s, i) + scan->first_row;
+    if (w->t->taste.totals > 0 && hf_rng_chance(w->r, w->t->taste.totals)) {
+        record_total(w, e, rows, scan->n_rows);
+        return;
+    }
     for (size_t k = 0; k < scan->n_rows; k++)
         if (rows[k].returned)
             record_key(w, i, HF_EVENT_READ, after, rows[k].key,
@@ -372,6 +407,13 @@ static hf_watch_match matches(void *user, uint32_t scan, uint32_t key,
                                                               : HF_MATCH_NO;
 }
 
+static hf_watch_match counts(void *user, uint32_t scan, uint32_t key,
+                             uint64_t value, int64_t *ret)
+{
+    *ret = (int64_t)value;
+    return matches(user, scan, key, value);
+}
+
 static void announce(const trace *t, hf_watch *w, uint32_t key)
 {
     hf_watch_key(w, key,
@@ -393,13 +435,14 @@ trace_verdict trace_watch(const trace *t, const hf_profile *profile,
                                                    .threads = threads,
                                                    .violation = keep,
                                                    .matches = matches,
+                                                   .counts = counts,
                                                    .user = &x,
                                                    .batch = batch});
 
     for (uint32_t k = 0; k < t->taste.keys && !is_late; k++)
         announce(t, w, k);
     for (uint32_t i = 0; i < t->scans.n; i++)
-        hf_watch_scan(w, i, 0, 0, UINT64_MAX, true);
+        hf_watch_total(w, i, 0, 0, UINT64_MAX, t->scans.at[i].total);
     for (size_t i = 0; i < t->events.n; i++) {
         const hf_event *e = &t->events.at[i];
 
@@ -435,9 +478,14 @@ void trace_print(const trace *t)
                     e->flags & HF_EVENT_FOR_UPDATE  ? " for update"
                     : e->flags & HF_EVENT_FOR_SHARE ? " for share"
                                                     : "");
+        if (e->flags & HF_EVENT_FAILED)
+            fprintf(stderr, " refused");
+        if (e->kind == HF_EVENT_BEGIN && (e->flags & HF_EVENT_WEAKER))
+            fprintf(stderr, " at a weaker level");
         if (e->kind == HF_EVENT_SCAN)
-            fprintf(stderr, " %" PRId64 " .. %" PRId64,
-                    t->scans.at[e->extra].lo, t->scans.at[e->extra].hi);
+            fprintf(stderr, " %" PRId64 " .. %" PRId64 " total %d = %" PRId64,
+                    t->scans.at[e->extra].lo, t->scans.at[e->extra].hi,
+                    (int)t->scans.at[e->extra].total, hf_event_number(e));
         fputc('\n', stderr);
     }
 }

@@ -18,6 +18,7 @@ typedef struct trace_taste {
     unsigned percent; /* how often the bug strikes */
     unsigned sessions, keys, txns, ops;
     unsigned reads, scans, deletes; /* percent of operations */
+    unsigned totals;                /* percent of scans */
     unsigned aborts, unknown;       /* percent of transactions */
     unsigned duplicates;            /* above 0: values below this */
     unsigned length, gap;           /* of a call, between calls; at most */
@@ -26,6 +27,7 @@ typedef struct trace_taste {
 
 typedef struct trace_scan {
     int64_t lo, hi;
+    hf_watch_total_kind total;
 } trace_scan;
 
 typedef struct trace {

@@ -29,9 +29,19 @@ static void put_at(hf_out *out, const hf_event *e)
 /* The scan at e[0], and its rows; returns how many events it took. */
 static size_t put_scan(hf_out *out, const trace *t, const hf_event *e, size_t n)
 {
+    static const char *const totals[] = {"", "count", "sum", "min", "max"};
     const trace_scan *s = &t->scans.at[e->extra];
     size_t i = 1;
 
+    if (s->total) {
+        hf_out_format(
+            out,
+            "{\"op\":\"%s\",\"column\":\"value\",\"where\":\"value >= "
+            "%" PRId64 " and value <= %" PRId64 "\",\"value\":%" PRId64,
+            totals[s->total], s->lo, s->hi, hf_event_number(e));
+        put_at(out, e);
+        return 1;
+    }
     hf_out_format(out,
                   "{\"op\":\"pr\",\"where\":\"value >= %" PRId64
                   " and value <= %" PRId64 "\",\"rows\":[",

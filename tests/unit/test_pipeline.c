@@ -142,6 +142,40 @@ static void test_memory_is_bounded(void **state)
     hf_pipeline_free(t.p);
 }
 
+/* Very many clients that say little do not have a block of 8 KiB each. */
+static void test_many_clients_with_few_events(void **state)
+{
+    const uint32_t clients = 20000;
+    hf_pipeline *p = hf_pipeline_new(
+        &(hf_pipeline_options){.bytes = 1 << 20, .one_thread = true});
+    hf_event events[300], mine[30];
+    uint64_t taken = 0, last = 0;
+    hf_pipeline_stats s;
+    size_t n;
+
+    (void)state;
+    (void)hf_pipeline_join(p, 0); /* holds all others back */
+    for (uint32_t c = 1; c < clients; c++) {
+        uint32_t k = hf_pipeline_join(p, 0);
+        uint32_t few = c % 100 == 0 ? 30 : 3;
+
+        for (uint32_t i = 0; i < few; i++)
+            mine[i] = event_at(10 * c + i, c, i);
+        assert_true(hf_pipeline_push(p, k, mine, few));
+    }
+    hf_pipeline_look(p, &s);
+    assert_in_range(s.bytes, 1, clients * 700);
+    hf_pipeline_end(p);
+    while ((n = hf_pipeline_take(p, events, 300, 0)) > 0)
+        for (size_t i = 0; i < n; i++) {
+            assert_true(events[i].before >= last);
+            last = events[i].before;
+            taken++;
+        }
+    assert_int_equal(taken, 19800 * 3 + 199 * 30);
+    hf_pipeline_free(p);
+}
+
 static void test_watermark_waits_for_the_slowest(void **state)
 {
     taker t = {.ordered = true};
@@ -324,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_order_of_pushes),
         cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_many_clients_with_few_events),
         cmocka_unit_test(test_watermark_waits_for_the_slowest),
         cmocka_unit_test(test_events_that_do_not_ascend),
         cmocka_unit_test(test_a_client_that_stalls_is_passed_by),

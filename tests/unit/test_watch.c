@@ -123,6 +123,96 @@ static void fixtures_are_judged_as_they_say(void **state)
     assert_true(n >= 40);
 }
 
+/* A first statement that nobody answered leaves the snapshot to the next: what
+ * that one read is judged then, and not at the end, when the versions of its
+ * time are gone. */
+static void an_unanswered_statement_keeps_no_read_waiting(void **state)
+{
+    hf_event first[] = {
+        {.before = 10, .after = 11, .txn = 1, .kind = HF_EVENT_BEGIN},
+        {.before = 12,
+         .after = UINT64_MAX,
+         .txn = 1,
+         .statement = 1,
+         .value = 5,
+         .kind = HF_EVENT_WRITE},
+        {.before = 14,
+         .after = 15,
+         .txn = 1,
+         .statement = 2,
+         .key = 1,
+         .row = 1,
+         .value = 1,
+         .kind = HF_EVENT_READ},
+        {.before = 16, .after = 17, .txn = 1, .kind = HF_EVENT_COMMIT}};
+    outcome o = {0};
+    hf_watch *w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("postgresql/repeatable read"), NULL),
+        .violation = keep,
+        .user = &o,
+        .batch = 1});
+
+    (void)state;
+    hf_watch_key(w, 0, HF_WATCH_INITIAL_VALUE, 1);
+    hf_watch_key(w, 1, HF_WATCH_INITIAL_VALUE, 1);
+    (void)hf_watch_feed(w, first, 4);
+    for (uint64_t i = 2; i < 20; i++) {
+        hf_event e[3] = {{.kind = HF_EVENT_BEGIN},
+                         {.kind = HF_EVENT_WRITE,
+                          .key = 1,
+                          .row = 1,
+                          .value = i,
+                          .statement = 1},
+                         {.kind = HF_EVENT_COMMIT}};
+
+        for (uint64_t k = 0; k < 3; k++) {
+            e[k].txn = e[k].client = (uint32_t)i;
+            e[k].before = 100 * i + 10 * k;
+            e[k].after = e[k].before + 1;
+        }
+        (void)hf_watch_feed(w, e, 3);
+    }
+    hf_watch_stats_get(w, &o.stats);
+    assert_int_equal(o.stats.reads_judged, 1);
+    (void)hf_watch_finish(w);
+    hf_watch_free(w);
+    if (o.n > 0)
+        fail_msg("%s", o.text[0]);
+}
+
+/* A statement that failed its transaction was never answered: it leaves nothing
+ * behind, however many there are. */
+static void aborted_statements_are_forgotten(void **state)
+{
+    outcome o = {0};
+    hf_watch *w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("postgresql/serializable"), NULL),
+        .violation = keep,
+        .user = &o,
+        .batch = 16});
+
+    (void)state;
+    hf_watch_key(w, 0, HF_WATCH_INITIAL_VALUE, 1);
+    for (uint64_t i = 1; i < 1000; i++) {
+        hf_event e[3] = {{.kind = HF_EVENT_BEGIN},
+                         {.kind = HF_EVENT_WRITE, .value = i, .statement = 1},
+                         {.kind = HF_EVENT_ABORT}};
+
+        for (uint64_t k = 0; k < 3; k++) {
+            e[k].txn = i;
+            e[k].client = (uint32_t)i % 4;
+            e[k].before = 100 * i + 10 * k;
+            e[k].after = k == 1 ? UINT64_MAX : e[k].before + 1;
+        }
+        (void)hf_watch_feed(w, e, 3);
+    }
+    hf_watch_stats_get(w, &o.stats);
+    assert_in_range(o.stats.locks_kept, 0, 50);
+    (void)hf_watch_finish(w);
+    hf_watch_free(w);
+    assert_int_equal(o.n, 0);
+}
+
 /* ---- bad input ----------------------------------------------------------- */
 
 static void bad_events_are_counted_and_accuse_nobody(void **state)
@@ -490,6 +580,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures_are_judged_as_they_say),
+        cmocka_unit_test(an_unanswered_statement_keeps_no_read_waiting),
+        cmocka_unit_test(aborted_statements_are_forgotten),
         cmocka_unit_test(bad_events_are_counted_and_accuse_nobody),
         cmocka_unit_test(a_clock_that_jumps_back_widens_what_follows),
         cmocka_unit_test(events_that_are_none_are_left_out),

@@ -6,6 +6,7 @@
  *     key t.1 5 place=1            initial value; "-": no row, "?": not known
  *     key t.1:a 5                  a column: its row is t.1
  *     scan all 0 100               the places that it covers
+ *     10 11 c1 T1 begin weaker     at a weaker level than the profile's
  *     10 11 c1 T1 begin            before, after ("?": no answer), client
  *     12 13 c1 T1 read t.1 5 for-update
  *     12 13 c1 T1 scan all
@@ -136,6 +137,8 @@ static void text_parse_event(watch_text *t, char **words, int n)
             e.flags |= HF_EVENT_FOR_SHARE;
         if (strcmp(words[at], "insert") == 0)
             e.flags |= HF_EVENT_INSERT;
+        if (strcmp(words[at], "weaker") == 0)
+            e.flags |= HF_EVENT_WEAKER;
         if (strcmp(words[at], "failed") == 0)
             e.flags |= HF_EVENT_FAILED;
         if (strncmp(words[at], "statement=", 10) == 0)
