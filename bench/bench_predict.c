@@ -12,6 +12,9 @@
  *                             stopped after T seconds (default 300) each: the
  *                             ratio is then at least so much
  *
+ * The executions are the paper's as far as they are known: what kind of
+ * transaction each session runs (run/control.h, hf_paper_draw).
+ *
  * Times are CPU time of encoding and solving together.  Goals: at least as
  * many predictions as the paper, none without an answer, 99 % confirmed, 3 s
  * for each, 15 s for 60 transactions, 600 s for 200, 500 times the paper's
@@ -61,7 +64,8 @@ static void observe(const hf_paper_workload *p, unsigned transactions,
         .n_mixes = p->n_mixes,
         .clients = 3,
         .transactions = transactions,
-        .seed = seed,
+        .seed = seed * HF_PAPER_SEED, /* its executions */
+        .paper = p,
         .sql = true}; /* where a statement begins matters to databases */
     if (hf_control_run(&ret->options, &ret->observed, &err) != HF_OK)
         die(&err);

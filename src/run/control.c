@@ -220,6 +220,23 @@ static unsigned draw_client(const unsigned *done, unsigned n, unsigned most,
             return i;
 }
 
+/* What the client does next: its parameters, and its kind unless the paper's
+ * harness has drawn that. */
+static void draw_next(hf_controller *c, unsigned turn, unsigned index,
+                      hf_drawn *ret)
+{
+    unsigned *types;
+
+    if (!c->o->paper) {
+        hf_play_draw(c->play, &c->clients[turn], ret);
+        return;
+    }
+    types = HF_NEW_ARRAY(unsigned, index + 1u);
+    hf_paper_draw(c->o->paper, c->o->seed, turn, index + 1u, types);
+    hf_play_draw_type(c->play, &c->clients[turn], types[index], ret);
+    hf_free(types);
+}
+
 static hf_status observe(hf_controller *c, hf_error *err)
 {
     unsigned n = c->o->clients, most = c->o->transactions;
@@ -233,11 +250,12 @@ static hf_status observe(hf_controller *c, hf_error *err)
     tape->at = HF_NEW_ZEROED(hf_taped, (size_t)n * most + 1);
     hf_rng_seed(&rng, hf_mix64(c->o->seed ^ 0x70726564696374u));
     for (uint64_t i = 0; i < (uint64_t)n * most && st == HF_OK; i++) {
-        unsigned turn = draw_client(done, n, most, &rng);
+        unsigned turn = c->o->paper ? (unsigned)(i % n)
+                                    : draw_client(done, n, most, &rng);
         hf_client *client = &c->clients[turn];
         hf_taped *taped = &tape->at[(size_t)turn * most + done[turn]];
 
-        hf_play_draw(c->play, client, &taped->drawn);
+        draw_next(c, turn, done[turn], &taped->drawn);
         taped->rng = client->rng;
         taped->fresh = client->fresh;
         taped->counter = client->counter;
