@@ -344,6 +344,22 @@ static void number_places(hf_events *e)
     }
 }
 
+static void find_followed(hf_events *e)
+{
+    hf_op_id *last = HF_NEW_ZEROED(hf_op_id, e->n); /* write, + 1 */
+
+    for (size_t i = 0; i < e->writes.n; i++) {
+        const hf_event_write *w = &e->writes.at[i];
+
+        if (w->op + 1 > last[w->txn])
+            last[w->txn] = w->op + 1;
+    }
+    for (size_t i = 0; i < e->reads.n; i++)
+        e->reads.at[i].followed =
+            last[e->reads.at[i].txn] > e->reads.at[i].op + 1;
+    hf_free(last);
+}
+
 hf_status hf_events_init(hf_events *e, const hf_history *h,
                          const hf_target_rules *rules, hf_error *err)
 {
@@ -359,6 +375,7 @@ hf_status hf_events_init(hf_events *e, const hf_history *h,
         make_choices(e, &o);
         make_segments(e);
         number_places(e);
+        find_followed(e);
         hf_events_find_alike(e);
         e->n_reads = (uint32_t)e->seen.n;
         e->n_writes = (uint32_t)e->writes.n;

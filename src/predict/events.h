@@ -70,6 +70,7 @@ typedef struct hf_event_read {
     bool locking;               /* takes the newest version, and keeps it so */
     bool is_row;                /* of a predicate operation */
     bool unseen;                /* by the application: a part of an UPDATE */
+    bool followed;              /* its transaction writes something later */
     uint32_t source, n_sources; /* in sources; the initial version is first */
     uint32_t observed;          /* which of them it was */
 } hf_event_read;

@@ -45,14 +45,17 @@
 /* What is wished for, one after the other. */
 #define LIKELY (HF_WISH_FINISH | HF_WISH_PRESENT)
 static const unsigned wishes_of_best[] = {LIKELY | HF_WISH_UNSEEN,
+                                          LIKELY | HF_WISH_QUIET |
+                                              HF_WISH_STRICT,
+                                          LIKELY | HF_WISH_QUIET,
                                           LIKELY | HF_WISH_STRICT,
                                           LIKELY,
                                           HF_WISH_FINISH | HF_WISH_STRICT,
                                           HF_WISH_FINISH,
                                           HF_WISH_STRICT,
                                           0};
-static const unsigned wishes_of_others[] = {LIKELY | HF_WISH_UNSEEN, LIKELY,
-                                            HF_WISH_FINISH, 0};
+static const unsigned wishes_of_others[] = {
+    LIKELY | HF_WISH_UNSEEN, LIKELY | HF_WISH_QUIET, LIKELY, HF_WISH_FINISH, 0};
 
 typedef struct searcher {
     const hf_events *e;

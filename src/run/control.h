@@ -66,7 +66,7 @@ typedef enum hf_divergence_kind {
     HF_DIVERGED_WRITER, /* the writer did not write the row */
     HF_DIVERGED_LEVEL,  /* the read would not be legal */
     HF_DIVERGED_ABORT,  /* it was to commit, and aborted */
-    HF_DIVERGED_COMMIT, /* it was to abort, and committed */
+    HF_DIVERGED_COMMIT, /* it would have committed; it aborts, as observed */
     HF_DIVERGENCE_COUNT
 } hf_divergence_kind;
 
@@ -115,7 +115,7 @@ typedef struct hf_paper_workload {
     const struct hf_paper_kind {
         const char *name;
         unsigned weight;
-    } *kinds;
+    } * kinds;
 } hf_paper_workload;
 
 /* The paper's executions have seeds HF_PAPER_SEED, 2 * HF_PAPER_SEED, ... */

@@ -119,7 +119,8 @@ static void the_papers_executions_are_observed(void **state)
     assert_int_equal(r.history->n_txns, 12);
     for (hf_txn_id t = 0; t < 12; t++)
         assert_int_equal(r.history->txn_session[t], t % 3);
-    assert_int_equal(r.committed - r.read_only, 2); /* two page updates, of two sessions */
+    assert_int_equal(r.committed - r.read_only,
+                     2); /* two page updates, of two sessions */
     assert_int_equal(verdict(r.history, "strong-session-serializable"),
                      HF_VALID);
     hf_control_report_release(&r);
