@@ -4,8 +4,10 @@
  *                             Wikipedia, small and large, 10 seeds, causal and
  *                             read committed, every strategy; each prediction
  *                             carried out; then an execution of 60
- *                             transactions
- *   bench_predict long [NAME] executions of 60 and of 201 transactions
+ *                             transactions at every level
+ *   bench_predict long [NAME [LEVEL]]
+ *                             executions of 60 and of 201 transactions at
+ *                             every level
  *   bench_predict ratio [S [T]]
  *                             small workloads, S seeds (default 1), against
  *                             the paper's encoding solved by Z3, which is
@@ -293,15 +295,20 @@ static void long_one(const char *name, unsigned transactions,
     hf_control_report_release(&a.observed);
 }
 
-static void long_executions(bool all, const char *only)
+static bool is_asked(const char *only, const char *name)
+{
+    return !only || strcmp(only, name) == 0;
+}
+
+static void long_executions(bool all, const char *only, const char *level)
 {
     for (unsigned i = 0; hf_paper_workload_at(i); i++)
-        for (unsigned t = 0; t < 2; t++) {
+        for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++) {
             const char *name = hf_paper_workload_at(i)->name;
-            hf_predict_target target =
-                t == 0 ? HF_PREDICT_CAUSAL : HF_PREDICT_READ_COMMITTED;
+            hf_predict_target target = (hf_predict_target)t;
 
-            if (only && strcmp(only, name) != 0)
+            if (!is_asked(only, name) ||
+                !is_asked(level, hf_predict_target_get(target)->name))
                 continue;
             long_one(name, 20, target, GOAL_60);
             if (all)
@@ -387,13 +394,14 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
 
     if (strcmp(what, "long") == 0) {
-        long_executions(true, argc > 2 ? argv[2] : NULL);
+        long_executions(true, argc > 2 ? argv[2] : NULL,
+                        argc > 3 ? argv[3] : NULL);
     } else if (strcmp(what, "ratio") == 0) {
         ratio(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1,
               argc > 3 ? strtod(argv[3], NULL) : 300);
     } else {
         tables();
-        long_executions(false, NULL);
+        long_executions(false, NULL, NULL);
     }
     return missed > 0;
 }

@@ -112,6 +112,11 @@ void hf_encoding_level(hf_encoding *c);
 /* After a model: adds what it breaks of the level; how many. */
 uint64_t hf_encoding_repair(hf_encoding *c);
 
+/* ---- encode_pivot.c ------------------------------------------------------ */
+
+/* What every execution that is not serializable has at some levels. */
+void hf_encoding_pivots(hf_encoding *c);
+
 /* ---- encode_refute.c ----------------------------------------------------- */
 
 /* The execution of the last model. */

@@ -471,6 +471,8 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     hf_status st = hf_encoding_init(&q.c, e, boundary_of(options->strategy),
                                     options->budget, err);
 
+    if (st == HF_OK)
+        hf_encoding_pivots(&q.c);
     encoded = hf_clock_cpu_ns();
     stats->encode_seconds += (double)(encoded - start) / 1e9;
     if (st != HF_OK)
