@@ -12,7 +12,7 @@
  *     rules, legal at the level and not serializable, by enumeration;
  *   - as a history, the engines of check say the same (of a level, where a
  *     version set cannot be given, now and then nothing: fewer than one in
- *     200);
+ *     100);
  *   - as a history of whole transactions it is what enumeration says at every
  *     level (hf_predict_keeps());
  *   - its order runs sources before their readers, and sessions in order;
@@ -335,7 +335,7 @@ static void report(run *q)
            q->unknown);
     printf("%ld asked of the paper's encoding, %ld of these unknown\n",
            q->paper, q->paper_unknown);
-    if (q->unknown * 200 > q->checked)
+    if (q->unknown * 100 > q->checked)
         q->failures++;
     printf("%ld that keep a level, %ld that do not\n", q->kept[1], q->kept[0]);
     if (q->executions >= 1000 && (q->kept[0] == 0 || q->kept[1] == 0))
