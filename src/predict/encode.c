@@ -249,7 +249,8 @@ static uint32_t write_of_statement(const hf_events *e, const hf_event_read *r)
     own = hf_events_write(e, r->key, r->txn);
     for (uint32_t i = 0; own && i < g->n_writes; i++)
         if (e->writes.at[g->write + i].txn == r->txn)
-            return own->locked_at == r->statement ? g->write + i : HF_NONE;
+            return own->joined && own->locked_at == r->statement ? g->write + i
+                                                                 : HF_NONE;
     return HF_NONE;
 }
 

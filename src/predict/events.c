@@ -28,7 +28,7 @@ static bool same_writers(const hf_events *e, const hf_event_group *g,
         const hf_event_write *b = &e->writes.at[e->write_first[key] + i];
 
         if (a->txn != b->txn || a->block != b->block ||
-            a->updates != b->updates)
+            a->updates != b->updates || a->joined != b->joined)
             return false;
     }
     return true;
@@ -41,8 +41,9 @@ static uint64_t hash_writers(const hf_events *e, hf_key_id key)
     for (uint32_t i = e->write_first[key]; i < e->write_first[key + 1]; i++) {
         const hf_event_write *w = &e->writes.at[i];
 
-        hash = hf_mix64(hash ^ ((uint64_t)w->txn << 32 |
-                                (uint64_t)w->block << 1 | w->updates));
+        hash =
+            hf_mix64(hash ^ ((uint64_t)w->txn << 32 | (uint64_t)w->block << 2 |
+                             (uint64_t)w->joined << 1 | w->updates));
     }
     return hash;
 }

@@ -46,6 +46,7 @@ typedef struct hf_event_write {
     uint32_t segment;
     uint32_t block;     /* reads of the transaction before it */
     bool updates;       /* the same operation read the key just before */
+    bool joined;        /* its first write: so did the same statement */
     hf_op_id op;        /* HF_NONE: part of a predicate operation */
     uint32_t locked_at; /* statement of its first write */
     hf_value_id value;  /* the version it installs; HF_NONE: not recorded */

@@ -354,26 +354,60 @@ static bool comes_before(const maker *m, hf_txn_id from, hf_txn_id t)
     return false;
 }
 
-/* Does the transaction write, later and inside, a row that it saw outside of
- * the result?  Orders of versions then cannot say that it read before: if the
- * version it saw is behind its own, it was itself who changed the matches
- * (docs/semantics.md).  What it returned says it. */
-static bool writes_unseen(maker *m, hf_txn_id t, hf_op_id op, hf_op_id last)
+/* Is the last write of the key by t inside its boundary? */
+static bool installs(const maker *m, hf_txn_id t, hf_key_id k)
+{
+    uint32_t w = hf_map_get(&m->installed, (uint64_t)t << 32 | k);
+    const hf_predicted_session *s = boundary_of(m, t);
+
+    return w != UINT32_MAX && s && s->txn != HF_NONE &&
+           (t < s->txn || (t == s->txn && w <= s->last));
+}
+
+/* Does t see all that is older than what it sees? */
+static bool sees_older(hf_predict_target target)
+{
+    return target != HF_PREDICT_READ_COMMITTED &&
+           target != HF_PREDICT_READ_ATOMIC && target != HF_PREDICT_CAUSAL &&
+           target != HF_PREDICT_PARALLEL_SNAPSHOT;
+}
+
+/* Would a version set say more or less than the prediction?  More, if somebody
+ * whom nothing else puts before t has written the row too: if that version is
+ * older and changed the matches, a version set makes t see its writer, as it
+ * depends on it (docs/semantics.md).  Less, if that is t itself, later and
+ * inside: if the version it saw is behind its own, it was itself who changed
+ * the matches.  What it returned says neither. */
+static bool misleads(maker *m, hf_txn_id t, const hf_predicted_read *r)
+{
+    const hf_session_id *session = m->h->txn_session;
+
+    if (r->source == HF_NONE)
+        return false;
+    if (!r->matches && installs(m, t, r->key) && !comes_before(m, r->source, t))
+        return true;
+    if (sees_older(m->p->target))
+        return false;
+    for (hf_txn_id a = 0; a < m->h->n_txns; a++)
+        if (a != t && a != r->source && installs(m, a, r->key) &&
+            !(session[a] == session[r->source] && a > r->source) &&
+            !comes_before(m, a, t))
+            return true;
+    return false;
+}
+
+static bool any_misleads(maker *m, hf_txn_id t, hf_op_id op)
 {
     const hf_predicted_read *r;
     uint32_t n = reads_of(m, op, &r);
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t w = hf_map_get(&m->installed, (uint64_t)t << 32 | r[i].key);
-
-        if (!r[i].matches && w != UINT32_MAX && w > op && w <= last &&
-            !comes_before(m, r[i].source, t))
+    for (uint32_t i = 0; i < n; i++)
+        if (misleads(m, t, &r[i]))
             return true;
-    }
     return false;
 }
 
-static void put_predicate(maker *m, hf_txn_id t, hf_op_id op, hf_op_id last)
+static void put_predicate(maker *m, hf_txn_id t, hf_op_id op)
 {
     const hf_history *h = m->h;
     unsigned kind = h->op_kind[op];
@@ -401,7 +435,7 @@ static void put_predicate(maker *m, hf_txn_id t, hf_op_id op, hf_op_id last)
         in.has_result_set =
             !hf_op_is_aggregate(hf_op_kind_of(h, op)) && !sees_own(m, t);
         in.results = m->results.at;
-        if (!sees_own(m, t) && writes_unseen(m, t, op, last)) {
+        if (!sees_own(m, t) && any_misleads(m, t, op)) {
             if (hf_op_is_aggregate(hf_op_kind_of(h, op)))
                 kind = HF_OP_PREDICATE_READ; /* of the rows it counted */
             in.has_version_set = false;
@@ -437,7 +471,7 @@ static void put_op(maker *m, hf_txn_id t, hf_op_id op, hf_op_id last)
         (hf_op_flags_of(m->h, op) & HF_OP_WITH_ITEMS) != HF_OP_WITH_ITEMS)
         return;
     if (hf_op_has_predicate(kind)) {
-        put_predicate(m, t, op, last);
+        put_predicate(m, t, op);
     } else if (kind == HF_OP_SQL) {
         if (!hf_op_is_opaque(m->h, op))
             put_sql(m, t, op);

@@ -272,7 +272,7 @@ static bool is_known(const searcher *q, uint64_t shape)
 static hf_prediction prediction_of(searcher *q, hf_serial_answer a,
                                    bool finishes)
 {
-    hf_prediction p = {.finishes = finishes};
+    hf_prediction p = {.target = q->options->target, .finishes = finishes};
 
     hf_encoding_places(&q->c, q->place);
     hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);

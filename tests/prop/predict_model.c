@@ -62,6 +62,21 @@ static bool installs(const pm_history *h, const pm_execution *x, int t, int key)
     return last >= 0 && last < x->n_ops[t];
 }
 
+/* Does t write the key, though its version may be behind the boundary?  An
+ * UPDATE that has read writes, if it finds a row or none as it did. */
+static bool conflicts(const pm_history *h, const pm_execution *x, int t,
+                      int key)
+{
+    for (int op = 0; op + 1 < h->txns[t].n_ops && op < x->n_ops[t]; op++)
+        if (h->txns[t].ops[op + 1].joined && pm_reads(h, t, op, key) &&
+            h->txns[t].ops[op + 1].key == key &&
+            (!h->rows ||
+             (pm_version(h, x->from[t][op][key], key) == 0) ==
+                 (pm_version(h, h->txns[t].ops[op].from[key], key) == 0)))
+            return true;
+    return installs(h, x, t, key);
+}
+
 static bool before_in_session(const pm_history *h, int a, int b)
 {
     return a < b && h->txns[a].session == h->txns[b].session;
@@ -427,10 +442,12 @@ static bool keeps_snapshots(const pm_history *h, const pm_execution *x,
     for (int t = 0; t < h->n_txns; t++)
         for (int k = 0; k < h->n_keys; k++)
             for (int u = 0; u < h->n_txns; u++) {
-                if (u == t || !installs(h, x, u, k))
+                if (u == t || !conflicts(h, x, u, k))
                     continue;
-                if (installs(h, x, t, k) && place[t] < place[u])
+                if (conflicts(h, x, t, k) && place[t] < place[u])
                     w[t][u] = true;
+                if (!installs(h, x, u, k))
+                    continue;
                 for (int op = 0; op < x->n_ops[t]; op++)
                     if (pm_reads(h, t, op, k) && x->from[t][op][k] != u &&
                         place_of(place, x->from[t][op][k]) < place[u])
@@ -560,6 +577,18 @@ static bool keeps_mariadb(const pm_history *h, const pm_execution *x,
     return true;
 }
 
+/* Has somebody else changed what t changes, behind its snapshot? */
+static bool is_refused(const pm_history *h, const pm_execution *x,
+                       const int *place, int t, int snapshot)
+{
+    for (int k = 0; k < h->n_keys; k++)
+        for (int u = 0; u < h->n_txns; u++)
+            if (u != t && conflicts(h, x, t, k) && conflicts(h, x, u, k) &&
+                place[u] > snapshot && place[u] < place[t])
+                return true;
+    return false;
+}
+
 /* First updater wins, and locked rows stay as they are. */
 static bool keeps_repeatable(const pm_history *h, const pm_execution *x,
                              const int *place, void *user)
@@ -571,17 +600,15 @@ static bool keeps_repeatable(const pm_history *h, const pm_execution *x,
         bool found = false;
 
         for (int s = least_snapshot(h, place, t); !found && s < place[t]; s++) {
-            found = true;
+            found = !is_refused(h, x, place, t, s);
             for (int op = 0; op < x->n_ops[t]; op++) {
                 int key = h->txns[t].ops[op].key;
                 bool lock = h->txns[t].ops[op].kind == PM_LOCK &&
                             pm_reads(h, t, op, key);
 
                 if (!served(h, x, place, t, op, s) ||
-                    ((lock ||
-                      (is_locked(h, t, op) && installs(h, x, t, key))) &&
-                     place_of(place, newest(h, x, place, key, place[t], t)) >
-                         s))
+                    (lock && place_of(place, newest(h, x, place, key, place[t],
+                                                    t)) > s))
                     found = false;
             }
         }

@@ -27,6 +27,8 @@ typedef struct pm_op {
     pm_kind kind;
     int key;           /* but for PM_ROWS, which looks at all */
     int64_t value;     /* PM_WRITE */
+    bool joined;       /* a write of what the lock before it read: the two are
+                          one statement */
     int from[PM_KEYS]; /* observed source by key: transaction, PM_INITIAL */
 } pm_op;
 
@@ -40,6 +42,7 @@ typedef struct pm_txn {
 typedef struct pm_history {
     int n_txns, n_keys;
     bool rows;                /* keys are rows of a table */
+    bool statements;          /* which operations are one statement is told */
     int64_t initial[PM_KEYS]; /* 0: nil */
     pm_txn txns[PM_TXNS];
 } pm_history;

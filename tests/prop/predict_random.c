@@ -26,6 +26,25 @@ static pm_op random_op(const pm_history *h, hf_rng *r, int serial)
     return o;
 }
 
+/* Now and then two operations are an UPDATE: a lock, and a write of what it
+ * read. */
+static void join_some(pm_history *h, hf_rng *r)
+{
+    for (int t = 0; t < h->n_txns; t++)
+        for (int op = 0; op + 1 < h->txns[t].n_ops; op++) {
+            pm_op *o = &h->txns[t].ops[op];
+
+            if (!hf_rng_chance(r, 40))
+                continue;
+            o[1] = (pm_op){.kind = PM_WRITE,
+                           .key = o->key,
+                           .value = o[1].value,
+                           .joined = true};
+            o->kind = PM_LOCK;
+            op++;
+        }
+}
+
 /* Each read finds what stands before it in the file. */
 static void execute(pm_history *h)
 {
@@ -61,7 +80,8 @@ pm_history pm_random(hf_rng *r)
     do {
         h = (pm_history){.n_txns = 2 + (int)hf_rng_below(r, PM_TXNS - 1),
                          .n_keys = 1 + (int)hf_rng_below(r, PM_KEYS),
-                         .rows = hf_rng_chance(r, 30)};
+                         .rows = hf_rng_chance(r, 30),
+                         .statements = hf_rng_chance(r, 30)};
         for (int k = 0; k < h.n_keys; k++)
             if (hf_rng_chance(r, 30))
                 h.initial[k] =
@@ -72,6 +92,8 @@ pm_history pm_random(hf_rng *r)
             for (int op = 0; op < h.txns[t].n_ops; op++)
                 h.txns[t].ops[op] = random_op(&h, r, serial++);
         }
+        if (h.statements)
+            join_some(&h, r);
     } while (count_reads(&h) > 8);
     execute(&h);
     return h;
@@ -174,8 +196,15 @@ hf_history *pm_build(const pm_history *h, hf_error *err)
         ids[t] =
             hf_builder_txn(b, hf_builder_session_number(b, h->txns[t].session));
     for (int t = 0; t < h->n_txns; t++)
-        for (int op = 0; op < h->txns[t].n_ops; op++)
+        for (int op = 0; op < h->txns[t].n_ops; op++) {
+            uint64_t begin = 10u * (unsigned)(t * PM_OPS + op);
+
             build_op(h, b, ids[t], keys, t, op);
+            if (h->txns[t].ops[op].joined)
+                begin -= 10; /* one statement, one interval */
+            if (h->statements)
+                hf_builder_interval(b, begin, begin + 5);
+        }
     return hf_builder_finish(b, &ret, err) == HF_OK ? ret : NULL;
 }
 
@@ -192,7 +221,8 @@ void pm_print(const pm_history *h)
         for (int op = 0; op < h->txns[t].n_ops; op++) {
             const pm_op *o = &h->txns[t].ops[op];
 
-            printf(" %c%d", letters[o->kind], o->kind == PM_ROWS ? 0 : o->key);
+            printf("%s%c%d", o->joined ? "+" : " ", letters[o->kind],
+                   o->kind == PM_ROWS ? 0 : o->key);
             if (o->kind == PM_WRITE)
                 printf("=%lld", (long long)o->value);
             else if (o->kind != PM_ROWS && o->kind != PM_DELETE)
