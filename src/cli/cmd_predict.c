@@ -148,6 +148,10 @@ static hf_status describe(hf_predicting *g, hf_arena *arena, hf_error *err)
     if (!o->workload)
         return hf_fail(err, HF_ERR_USAGE, "unknown workload \"%s\"",
                        hf_quote(quoted, sizeof quoted, name, strlen(name)));
+    if (set->paper && !p)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "--paper knows smallbank, voter, tpcc and wikipedia");
+    o->paper = set->paper ? p : NULL;
     g->name = set->workload;
     o->n_sets = (p ? p->n_sets : 0) + set->sets.n;
     o->sets = joined(p ? p->sets : NULL, p ? p->n_sets : 0, &set->sets, arena);
@@ -158,7 +162,9 @@ static hf_status describe(hf_predicting *g, hf_arena *arena, hf_error *err)
     o->transactions = set->size == 2 ? LARGE : SMALL;
     if (set->transactions.given)
         o->transactions = (unsigned)set->transactions.value;
-    o->seed = set->seed.given ? set->seed.value : 1;
+    o->seed = set->seed.given ? set->seed.value
+              : set->paper    ? HF_PAPER_SEED
+                              : 1;
     o->sql = true;
     o->stop = is_spent;
     o->user = &g->cli->budget;
@@ -389,6 +395,14 @@ static int run_one(hf_predicting *g, const hf_format *format)
     return status;
 }
 
+/* Options that say nothing about a file. */
+static bool is_for_workload(const hf_predict_settings *set)
+{
+    return set->size || set->sessions.given || set->transactions.given ||
+           set->seed.given || set->paper || set->sets.n > 0 ||
+           set->mixes.n > 0 || set->no_validate;
+}
+
 static hf_status check_operands(const hf_predict_settings *set,
                                 const hf_operands *operands, hf_error *err)
 {
@@ -402,6 +416,14 @@ static hf_status check_operands(const hf_predict_settings *set,
                        "with --workload");
     if (set->output && operands->n > 1)
         return hf_fail(err, HF_ERR_USAGE, "-o takes one execution");
+    if (set->paper && set->mixes.n > 0)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "--paper and --mix: the kinds of transactions are "
+                       "drawn one way or the other");
+    if (!set->workload && is_for_workload(set))
+        return hf_fail(err, HF_ERR_USAGE,
+                       "--size, --sessions, --transactions, --seed, --paper, "
+                       "--set, --mix and --no-validate are for --workload");
     return HF_OK;
 }
 
@@ -472,6 +494,15 @@ static const hf_option options[] = {
            "--transactions 20"),
     NUMBER("seed", seed, 0, 0, "decides what is drawn, and the turns",
            "--seed 7"),
+    {.name = "paper",
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(hf_predict_settings, paper),
+     .summary = "observe as the paper did: seeds 10000 to 100000",
+     .detail = "What kind of transaction a session runs is drawn as the "
+               "paper's harness draws it, and sessions take turns. Seeds "
+               "10000, 20000, ... 100000 are the executions of its tables, as "
+               "bench_predict prints them.",
+     .example = "--workload wikipedia --paper --seed 20000"},
     {.name = "set",
      .argument = "NAME=VALUE",
      .type = HF_OPTION_LIST,

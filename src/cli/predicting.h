@@ -15,7 +15,7 @@ typedef struct hf_predict_settings {
     hf_texts sets, mixes;
     hf_number seed, sessions, transactions, most;
     unsigned size, encoding, color; /* 0: not given, else 1 + the choice */
-    bool all, no_validate, json, quiet;
+    bool all, paper, no_validate, json, quiet;
     hf_limits limits;
 } hf_predict_settings;
 

@@ -221,8 +221,11 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
             put_source(c, r, from->txn, lits[i]);
         if (!from->as_before)
             put_change(c, r, lits[i]);
-        if (!from->as_before && !from->alike && !r->unseen)
+        if (!from->as_before && !from->alike && !r->unseen) {
             HF_CLAUSE(c, -wish(c, HF_WISH_UNSEEN), -lits[i]);
+            if (r->followed)
+                HF_CLAUSE(c, -wish(c, HF_WISH_QUIET), -lits[i]);
+        }
         if (from->absent != e->sources.at[r->source + r->observed].absent)
             HF_CLAUSE(c, -wish(c, HF_WISH_PRESENT), -lits[i]);
         hf_vec_push(&some, lits[i]);
@@ -230,6 +233,52 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
     hf_encoding_add(c, some.at, (uint32_t)some.n);
     at_most_one(c, lits, r->n_sources);
     hf_vec_release(&some);
+}
+
+/* ---- writes that are certain --------------------------------------------- */
+
+/* The write of the statement that read r is a part of, an UPDATE or the like;
+ * HF_NONE: none. */
+static uint32_t write_of_statement(const hf_events *e, const hf_event_read *r)
+{
+    const hf_event_group *g = &e->groups.at[r->group];
+    const hf_event_write *own;
+
+    if (!r->locking || r->is_row)
+        return HF_NONE;
+    own = hf_events_write(e, r->key, r->txn);
+    for (uint32_t i = 0; own && i < g->n_writes; i++)
+        if (e->writes.at[g->write + i].txn == r->txn)
+            return own->joined && own->locked_at == r->statement ? g->write + i
+                                                                 : HF_NONE;
+    return HF_NONE;
+}
+
+/* An UPDATE that has found its row writes it, and an INSERT that has found
+ * none: the read and the write are one statement, so a rule of conflicts
+ * counts the write though the boundary lies between the two. */
+static void put_takes(hf_encoding *c)
+{
+    const hf_events *e = c->e;
+
+    c->takes = HF_NEW_ARRAY(int, e->writes.n + 1);
+    for (size_t i = 0; i < e->writes.n; i++)
+        c->takes[i] = c->happens[e->writes.at[i].segment];
+    for (size_t i = 0; c->rules->conflict && i < e->reads.n; i++) {
+        const hf_event_read *r = &e->reads.at[i];
+        const hf_event_source *from = &e->sources.at[r->source];
+        uint32_t w = write_of_statement(e, r);
+        int happens;
+
+        if (w == HF_NONE)
+            continue;
+        happens = c->takes[w];
+        c->takes[w] = hf_sat_lit(c->sat, true);
+        HF_CLAUSE(c, -happens, c->takes[w]);
+        for (uint32_t j = 0; j < r->n_sources; j++)
+            if (from[j].absent == from[r->observed].absent)
+                HF_CLAUSE(c, -c->choice[r->source + j], c->takes[w]);
+    }
 }
 
 /* ---- all of it ----------------------------------------------------------- */
@@ -268,6 +317,7 @@ hf_status hf_encoding_init(hf_encoding *c, const hf_events *e,
     c->choice = HF_NEW_ZEROED(int, e->sources.n + 1);
     for (size_t i = 0; i < e->reads.n; i++)
         put_read(c, &e->reads.at[i]);
+    put_takes(c);
     hf_encoding_views(c);
     c->lazy = estimate(c) > MOST_IMPLICATIONS;
     if (!c->lazy)
@@ -280,6 +330,7 @@ void hf_encoding_release(hf_encoding *c)
     hf_sat_free(c->sat);
     hf_free(c->segment);
     hf_free(c->happens);
+    hf_free(c->takes);
     hf_free(c->changed);
     hf_free(c->choice);
     hf_free(c->order);

@@ -46,7 +46,10 @@ typedef enum hf_boundary {
 #define HF_WISH_FINISH (1u << 1)
 #define HF_WISH_PRESENT (1u << 2) /* a row that was found is found, and not */
 #define HF_WISH_UNSEEN (1u << 3)  /* no result that the application gets */
-#define HF_WISHES 4u
+/* Where such a result changes, its transaction writes nothing afterwards: it
+ * has little left to fail at. */
+#define HF_WISH_QUIET (1u << 4)
+#define HF_WISHES 5u
 
 typedef struct hf_encoding {
     const hf_events *e;
@@ -58,6 +61,7 @@ typedef struct hf_encoding {
     int wish[HF_WISHES];
     int *segment; /* per segment: it is included */
     int *happens; /* per segment: it takes place, behind a boundary too */
+    int *takes;   /* per write: it takes place, as far as conflicts go */
     int *changed; /* per segment: a read in it or before it in its
                      transaction has changed */
     int *choice;  /* per source of each read */
@@ -107,6 +111,11 @@ void hf_encoding_views(hf_encoding *c);
 void hf_encoding_level(hf_encoding *c);
 /* After a model: adds what it breaks of the level; how many. */
 uint64_t hf_encoding_repair(hf_encoding *c);
+
+/* ---- encode_pivot.c ------------------------------------------------------ */
+
+/* What every execution that is not serializable has at some levels. */
+void hf_encoding_pivots(hf_encoding *c);
 
 /* ---- encode_refute.c ----------------------------------------------------- */
 

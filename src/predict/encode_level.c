@@ -252,13 +252,12 @@ static void put_closure(hf_encoding *c)
 }
 
 /* Two writers of a key: the later one sees the earlier one. */
-static void put_conflict(hf_encoding *c, const hf_event_write *w,
-                         const hf_event_write *v)
+static void put_conflict(hf_encoding *c, uint32_t w, uint32_t v)
 {
-    uint32_t a = w->txn, t = v->txn;
+    uint32_t a = c->e->writes.at[w].txn, t = c->e->writes.at[v].txn;
 
-    HF_CLAUSE(c, -c->happens[w->segment], -c->happens[v->segment],
-              -hf_encoding_before(c, a, t), visible(c, a, t));
+    HF_CLAUSE(c, -c->takes[w], -c->takes[v], -hf_encoding_before(c, a, t),
+              visible(c, a, t));
 }
 
 /* Who holds the lock of a key sees, in what it reads afterwards, all who
@@ -307,7 +306,7 @@ static void put_writers(hf_encoding *c)
                 if (j == k)
                     continue;
                 if (c->rules->conflict)
-                    put_conflict(c, w, v);
+                    put_conflict(c, g->write + j, g->write + k);
                 else
                     put_lock(c, w, v);
             }

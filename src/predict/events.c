@@ -28,7 +28,7 @@ static bool same_writers(const hf_events *e, const hf_event_group *g,
         const hf_event_write *b = &e->writes.at[e->write_first[key] + i];
 
         if (a->txn != b->txn || a->block != b->block ||
-            a->updates != b->updates)
+            a->updates != b->updates || a->joined != b->joined)
             return false;
     }
     return true;
@@ -41,8 +41,9 @@ static uint64_t hash_writers(const hf_events *e, hf_key_id key)
     for (uint32_t i = e->write_first[key]; i < e->write_first[key + 1]; i++) {
         const hf_event_write *w = &e->writes.at[i];
 
-        hash = hf_mix64(hash ^ ((uint64_t)w->txn << 32 |
-                                (uint64_t)w->block << 1 | w->updates));
+        hash =
+            hf_mix64(hash ^ ((uint64_t)w->txn << 32 | (uint64_t)w->block << 2 |
+                             (uint64_t)w->joined << 1 | w->updates));
     }
     return hash;
 }
@@ -344,6 +345,22 @@ static void number_places(hf_events *e)
     }
 }
 
+static void find_followed(hf_events *e)
+{
+    hf_op_id *last = HF_NEW_ZEROED(hf_op_id, e->n); /* write, + 1 */
+
+    for (size_t i = 0; i < e->writes.n; i++) {
+        const hf_event_write *w = &e->writes.at[i];
+
+        if (w->op + 1 > last[w->txn])
+            last[w->txn] = w->op + 1;
+    }
+    for (size_t i = 0; i < e->reads.n; i++)
+        e->reads.at[i].followed =
+            last[e->reads.at[i].txn] > e->reads.at[i].op + 1;
+    hf_free(last);
+}
+
 hf_status hf_events_init(hf_events *e, const hf_history *h,
                          const hf_target_rules *rules, hf_error *err)
 {
@@ -359,6 +376,7 @@ hf_status hf_events_init(hf_events *e, const hf_history *h,
         make_choices(e, &o);
         make_segments(e);
         number_places(e);
+        find_followed(e);
         hf_events_find_alike(e);
         e->n_reads = (uint32_t)e->seen.n;
         e->n_writes = (uint32_t)e->writes.n;

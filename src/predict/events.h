@@ -46,6 +46,7 @@ typedef struct hf_event_write {
     uint32_t segment;
     uint32_t block;     /* reads of the transaction before it */
     bool updates;       /* the same operation read the key just before */
+    bool joined;        /* its first write: so did the same statement */
     hf_op_id op;        /* HF_NONE: part of a predicate operation */
     uint32_t locked_at; /* statement of its first write */
     hf_value_id value;  /* the version it installs; HF_NONE: not recorded */
@@ -70,6 +71,7 @@ typedef struct hf_event_read {
     bool locking;               /* takes the newest version, and keeps it so */
     bool is_row;                /* of a predicate operation */
     bool unseen;                /* by the application: a part of an UPDATE */
+    bool followed;              /* its transaction writes something later */
     uint32_t source, n_sources; /* in sources; the initial version is first */
     uint32_t observed;          /* which of them it was */
 } hf_event_read;

@@ -575,7 +575,7 @@ static void keep(paper *p, const hf_term *place, hf_predictions *ret)
     hf_sortable *order = HF_NEW_ARRAY(hf_sortable, p->n);
     uint32_t *places = HF_NEW_ARRAY(uint32_t, p->n);
     hf_shapes *shapes = hf_shapes_new(e);
-    hf_prediction q = {0};
+    hf_prediction q = {.target = p->options->target};
     hf_serial_answer a;
     hf_chosen x;
 

@@ -138,6 +138,7 @@ typedef struct hf_predicted_edge {
 } hf_predicted_edge;
 
 typedef struct hf_prediction {
+    hf_predict_target target;
     hf_predicted_session *sessions; /* n_sessions of the history */
     uint32_t n_sessions;
     hf_predicted_read *reads; /* by operation, then key */

@@ -6,10 +6,11 @@
  *
  * Sources must be seen in the values.  Where two versions of a key have equal
  * values (or one was deleted, which looks like the state before all), each
- * gets its writer's label; unless conditions are asked about the key's table,
- * which need the values.  Appends and increments are a read and a write.
- * Writes that a transaction writes over later, behind its boundary, are left
- * out: only last writes are events.
+ * gets its writer's label; or, where conditions are asked about the key's
+ * table, which need the values, a second key beside it has the labels: whoever
+ * writes the row writes it, whoever reads the row as an item reads it.  Appends
+ * and increments are a read and a write. Writes that a transaction writes over
+ * later, behind its boundary, are left out: only last writes are events.
  */
 #include "predict/predict.h"
 
@@ -29,6 +30,7 @@ typedef struct maker {
     hf_session_id *session; /* per session */
     hf_txn_id *txn;         /* per transaction */
     uint8_t *relabel;       /* per key */
+    uint8_t *beside;        /* per key: it has a second one */
     hf_op_id *last_write;   /* per key: of the transaction under way */
     hf_value_id *own;       /* per key: its last value, if ... */
     hf_txn_id *own_of;      /* ... this is the transaction */
@@ -59,6 +61,19 @@ static hf_key_id key_of(maker *m, hf_key_id k)
         m->key[k] = hf_builder_key_text(m->b, s.text, s.length);
     }
     return m->key[k];
+}
+
+/* The second key, which says who wrote the row. */
+static hf_key_id key_beside(maker *m, hf_key_id k)
+{
+    hf_str table = hf_string(m->h, m->h->key_table[k]);
+    hf_string_id name;
+
+    m->text.n = 0;
+    hf_out_str(&m->text, table);
+    hf_out_text(&m->text, " (writer)");
+    name = hf_builder_string(m->b, m->text.at, m->text.n);
+    return hf_builder_key_row(m->b, name, hf_key_scalar(m->h, k));
 }
 
 static hf_session_id session_of(maker *m, hf_session_id s)
@@ -97,8 +112,9 @@ static hf_scalar scalar_of(const hf_history *h, hf_value_id v)
     return v == HF_NONE ? absent : hf_value_scalar(h, v);
 }
 
-/* The value as text, with the label of who wrote it. */
-static hf_value_id labelled(maker *m, hf_key_id k, hf_scalar s, hf_txn_id t,
+/* The value of the new history's key as text, with the label of who wrote
+ * it. */
+static hf_value_id labelled(maker *m, hf_key_id key, hf_scalar s, hf_txn_id t,
                             uint32_t part)
 {
     hf_scalar text = {.type = HF_TEXT};
@@ -116,7 +132,7 @@ static hf_value_id labelled(maker *m, hf_key_id k, hf_scalar s, hf_txn_id t,
     hf_out_char(&m->text, ')');
     text.text = m->text.at;
     text.length = m->text.n;
-    return hf_builder_value(m->b, key_of(m, k), text);
+    return hf_builder_value(m->b, key, text);
 }
 
 /* What the write puts there; part 0: the last one of its transaction. */
@@ -126,7 +142,7 @@ static hf_value_id value_of(maker *m, hf_op_id op, hf_txn_id t, uint32_t part)
     hf_scalar s = scalar_of(m->h, written(m->h, op));
 
     if (m->relabel[k])
-        return labelled(m, k, s, t, part);
+        return labelled(m, key_of(m, k), s, t, part);
     if (s.type == HF_NIL)
         return hf_builder_nil(m->b, key_of(m, k));
     return hf_builder_value(m->b, key_of(m, k), s);
@@ -183,8 +199,11 @@ static void find_equal(maker *m)
             continue;
         table = hf_op_predicate(h, op).table;
         for (hf_key_id k = 0; k < h->n_keys; k++)
-            if ((h->key_table ? h->key_table[k] : HF_NONE) == table)
+            if ((h->key_table ? h->key_table[k] : HF_NONE) == table &&
+                m->relabel[k]) {
                 m->relabel[k] = 0;
+                m->beside[k] = table != HF_NONE;
+            }
     }
 }
 
@@ -237,6 +256,28 @@ static void put_write(maker *m, hf_txn_id t, hf_op_id op, hf_op_id last)
     m->own[k] = value_of(m, op, t, op == final ? 0 : final - op);
     m->own_of[k] = t;
     (void)hf_builder_op(m->b, m->txn[t], kind, key_of(m, k), m->own[k]);
+    if (m->beside[k]) {
+        hf_key_id second = key_beside(m, k);
+
+        (void)hf_builder_op(m->b, m->txn[t], HF_OP_WRITE, second,
+                            labelled(m, second, (hf_scalar){.type = HF_NIL}, t,
+                                     op == final ? 0 : final - op));
+    }
+}
+
+/* Who wrote the row, of a key that has a second one. */
+static void put_beside(maker *m, hf_txn_id t, hf_key_id k, hf_txn_id source)
+{
+    hf_key_id second;
+
+    if (!m->beside[k])
+        return;
+    second = key_beside(m, k);
+    (void)hf_builder_op(
+        m->b, m->txn[t], HF_OP_READ, second,
+        source == HF_NONE
+            ? hf_builder_nil(m->b, second)
+            : labelled(m, second, (hf_scalar){.type = HF_NIL}, source, 0));
 }
 
 static void put_item(maker *m, hf_txn_id t, hf_op_id op)
@@ -245,10 +286,11 @@ static void put_item(maker *m, hf_txn_id t, hf_op_id op)
     unsigned flags = hf_op_flags_of(m->h, op);
     const hf_predicted_read *r;
 
-    if (reads_of(m, op, &r) > 0)
+    if (reads_of(m, op, &r) > 0) {
         (void)hf_builder_op(m->b, m->txn[t], HF_OP_READ | flags, key_of(m, k),
                             version_of(m, k, r->source));
-    else if (hf_op_reads_item(hf_op_kind_of(m->h, op)) && m->own_of[k] == t)
+        put_beside(m, t, k, r->source);
+    } else if (hf_op_reads_item(hf_op_kind_of(m->h, op)) && m->own_of[k] == t)
         (void)hf_builder_op(m->b, m->txn[t], HF_OP_READ | flags, key_of(m, k),
                             m->own[k]);
 }
@@ -300,9 +342,75 @@ static bool sees_own(const maker *m, hf_txn_id t)
     return false;
 }
 
+/* Is it certain that `from` comes before t? */
+static bool comes_before(const maker *m, hf_txn_id from, hf_txn_id t)
+{
+    if (from == HF_NONE || m->h->txn_session[from] == m->h->txn_session[t])
+        return true;
+    for (uint32_t i = 0; i < m->p->n_reads; i++)
+        if (m->p->reads[i].txn == t && m->p->reads[i].source == from &&
+            m->p->reads[i].matches)
+            return true;
+    return false;
+}
+
+/* Is the last write of the key by t inside its boundary? */
+static bool installs(const maker *m, hf_txn_id t, hf_key_id k)
+{
+    uint32_t w = hf_map_get(&m->installed, (uint64_t)t << 32 | k);
+    const hf_predicted_session *s = boundary_of(m, t);
+
+    return w != UINT32_MAX && s && s->txn != HF_NONE &&
+           (t < s->txn || (t == s->txn && w <= s->last));
+}
+
+/* Does t see all that is older than what it sees? */
+static bool sees_older(hf_predict_target target)
+{
+    return target != HF_PREDICT_READ_COMMITTED &&
+           target != HF_PREDICT_READ_ATOMIC && target != HF_PREDICT_CAUSAL &&
+           target != HF_PREDICT_PARALLEL_SNAPSHOT;
+}
+
+/* Would a version set say more or less than the prediction?  More, if somebody
+ * whom nothing else puts before t has written the row too: if that version is
+ * older and changed the matches, a version set makes t see its writer, as it
+ * depends on it (docs/semantics.md).  Less, if that is t itself, later and
+ * inside: if the version it saw is behind its own, it was itself who changed
+ * the matches.  What it returned says neither. */
+static bool misleads(maker *m, hf_txn_id t, const hf_predicted_read *r)
+{
+    const hf_session_id *session = m->h->txn_session;
+
+    if (r->source == HF_NONE)
+        return false;
+    if (!r->matches && installs(m, t, r->key) && !comes_before(m, r->source, t))
+        return true;
+    if (sees_older(m->p->target))
+        return false;
+    for (hf_txn_id a = 0; a < m->h->n_txns; a++)
+        if (a != t && a != r->source && installs(m, a, r->key) &&
+            !(session[a] == session[r->source] && a > r->source) &&
+            !comes_before(m, a, t))
+            return true;
+    return false;
+}
+
+static bool any_misleads(maker *m, hf_txn_id t, hf_op_id op)
+{
+    const hf_predicted_read *r;
+    uint32_t n = reads_of(m, op, &r);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (misleads(m, t, &r[i]))
+            return true;
+    return false;
+}
+
 static void put_predicate(maker *m, hf_txn_id t, hf_op_id op)
 {
     const hf_history *h = m->h;
+    unsigned kind = h->op_kind[op];
     hf_predicate q = hf_op_predicate(h, op);
     hf_predicate_in in = {.table = text_of(h, q.table),
                           .condition = text_of(h, q.condition)};
@@ -327,8 +435,14 @@ static void put_predicate(maker *m, hf_txn_id t, hf_op_id op)
         in.has_result_set =
             !hf_op_is_aggregate(hf_op_kind_of(h, op)) && !sees_own(m, t);
         in.results = m->results.at;
+        if (!sees_own(m, t) && any_misleads(m, t, op)) {
+            if (hf_op_is_aggregate(hf_op_kind_of(h, op)))
+                kind = HF_OP_PREDICATE_READ; /* of the rows it counted */
+            in.has_version_set = false;
+            in.has_result_set = true;
+        }
         in.n_results = in.has_result_set ? (uint32_t)m->results.n : 0;
-        (void)hf_builder_predicate(m->b, m->txn[t], h->op_kind[op], &in);
+        (void)hf_builder_predicate(m->b, m->txn[t], kind, &in);
     }
     hf_free(columns);
 }
@@ -426,6 +540,7 @@ static hf_status make(const hf_history *h, const hf_prediction *p, bool whole,
     m.own = none(h->n_keys);
     m.own_of = none(h->n_keys);
     m.relabel = HF_NEW_ZEROED(uint8_t, h->n_keys + 1u);
+    m.beside = HF_NEW_ZEROED(uint8_t, h->n_keys + 1u);
     hf_map_init(&m.installed);
     hf_out_init_memory(&m.text);
     find_equal(&m);
@@ -443,6 +558,7 @@ static hf_status make(const hf_history *h, const hf_prediction *p, bool whole,
     hf_free(m.own);
     hf_free(m.own_of);
     hf_free(m.relabel);
+    hf_free(m.beside);
     hf_map_release(&m.installed);
     hf_vec_release(&m.versions);
     hf_vec_release(&m.results);

@@ -45,14 +45,17 @@
 /* What is wished for, one after the other. */
 #define LIKELY (HF_WISH_FINISH | HF_WISH_PRESENT)
 static const unsigned wishes_of_best[] = {LIKELY | HF_WISH_UNSEEN,
+                                          LIKELY | HF_WISH_QUIET |
+                                              HF_WISH_STRICT,
+                                          LIKELY | HF_WISH_QUIET,
                                           LIKELY | HF_WISH_STRICT,
                                           LIKELY,
                                           HF_WISH_FINISH | HF_WISH_STRICT,
                                           HF_WISH_FINISH,
                                           HF_WISH_STRICT,
                                           0};
-static const unsigned wishes_of_others[] = {LIKELY | HF_WISH_UNSEEN, LIKELY,
-                                            HF_WISH_FINISH, 0};
+static const unsigned wishes_of_others[] = {
+    LIKELY | HF_WISH_UNSEEN, LIKELY | HF_WISH_QUIET, LIKELY, HF_WISH_FINISH, 0};
 
 typedef struct searcher {
     const hf_events *e;
@@ -269,7 +272,7 @@ static bool is_known(const searcher *q, uint64_t shape)
 static hf_prediction prediction_of(searcher *q, hf_serial_answer a,
                                    bool finishes)
 {
-    hf_prediction p = {.finishes = finishes};
+    hf_prediction p = {.target = q->options->target, .finishes = finishes};
 
     hf_encoding_places(&q->c, q->place);
     hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);
@@ -468,6 +471,8 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     hf_status st = hf_encoding_init(&q.c, e, boundary_of(options->strategy),
                                     options->budget, err);
 
+    if (st == HF_OK)
+        hf_encoding_pivots(&q.c);
     encoded = hf_clock_cpu_ns();
     stats->encode_seconds += (double)(encoded - start) / 1e9;
     if (st != HF_OK)

@@ -17,7 +17,7 @@ static const char *const divergences[HF_DIVERGENCE_COUNT] = {
     [HF_DIVERGED_WRITER] = "the writer did not write the row",
     [HF_DIVERGED_LEVEL] = "the read is not legal at the level",
     [HF_DIVERGED_ABORT] = "aborts",
-    [HF_DIVERGED_COMMIT] = "commits, and was to abort",
+    [HF_DIVERGED_COMMIT] = "would commit now, and is aborted as it was",
 };
 
 const char *hf_divergence_name(hf_divergence_kind kind)
@@ -161,6 +161,12 @@ static hf_outcome run_steps(hf_controller *c, hf_client *client,
     if (client->state == HF_CLIENT_LIVE &&
         !hf_legal_may_commit(c->legal, c->written.at, c->written.n))
         client->state = HF_CLIENT_REFUSED; /* as a database would */
+    /* what aborted is no part of the plan, and stays so: a database may abort
+     * a transaction at any level */
+    c->held = c->o->plan && c->o->plan->txns.at[c->place].aborts &&
+              client->state == HF_CLIENT_LIVE;
+    if (c->held)
+        client->state = HF_CLIENT_REFUSED;
     c->running = false;
     outcome = hf_client_end(client);
     if (outcome == HF_COMMITTED && w->done)
@@ -220,6 +226,23 @@ static unsigned draw_client(const unsigned *done, unsigned n, unsigned most,
             return i;
 }
 
+/* What the client does next: its parameters, and its kind unless the paper's
+ * harness has drawn that. */
+static void draw_next(hf_controller *c, unsigned turn, unsigned index,
+                      hf_drawn *ret)
+{
+    unsigned *types;
+
+    if (!c->o->paper) {
+        hf_play_draw(c->play, &c->clients[turn], ret);
+        return;
+    }
+    types = HF_NEW_ARRAY(unsigned, index + 1u);
+    hf_paper_draw(c->o->paper, c->o->seed, turn, index + 1u, types);
+    hf_play_draw_type(c->play, &c->clients[turn], types[index], ret);
+    hf_free(types);
+}
+
 static hf_status observe(hf_controller *c, hf_error *err)
 {
     unsigned n = c->o->clients, most = c->o->transactions;
@@ -233,11 +256,12 @@ static hf_status observe(hf_controller *c, hf_error *err)
     tape->at = HF_NEW_ZEROED(hf_taped, (size_t)n * most + 1);
     hf_rng_seed(&rng, hf_mix64(c->o->seed ^ 0x70726564696374u));
     for (uint64_t i = 0; i < (uint64_t)n * most && st == HF_OK; i++) {
-        unsigned turn = draw_client(done, n, most, &rng);
+        unsigned turn =
+            c->o->paper ? (unsigned)(i % n) : draw_client(done, n, most, &rng);
         hf_client *client = &c->clients[turn];
         hf_taped *taped = &tape->at[(size_t)turn * most + done[turn]];
 
-        hf_play_draw(c->play, client, &taped->drawn);
+        draw_next(c, turn, done[turn], &taped->drawn);
         taped->rng = client->rng;
         taped->fresh = client->fresh;
         taped->counter = client->counter;
@@ -254,7 +278,7 @@ static void note_outcome(hf_controller *c, const hf_plan_txn *p)
     const hf_told_txn *t = &c->txns.at[c->txns.n - 1];
     hf_divergence d = {.place = c->place};
 
-    if ((t->outcome == HF_COMMITTED) == !p->aborts)
+    if ((t->outcome == HF_COMMITTED) == !p->aborts && !c->held)
         return;
     d.kind = p->aborts ? HF_DIVERGED_COMMIT : HF_DIVERGED_ABORT;
     hf_vec_push(&c->report->divergences, d);

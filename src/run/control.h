@@ -44,6 +44,11 @@ typedef struct hf_control_options {
     unsigned clients;
     unsigned transactions; /* of each client */
     uint64_t seed;
+    /* Observed as the paper's harness does: the kinds of transactions as it
+     * draws them, see below, and clients one after the other, as they come to
+     * a server that runs one transaction at a time.  NULL: kinds by the mix,
+     * turns by the seed. */
+    const struct hf_paper_workload *paper;
     bool sql; /* statements with their results are recorded too */
     /* to carry out a plan; NULL: observe */
     const hf_plan *plan;
@@ -61,7 +66,7 @@ typedef enum hf_divergence_kind {
     HF_DIVERGED_WRITER, /* the writer did not write the row */
     HF_DIVERGED_LEVEL,  /* the read would not be legal */
     HF_DIVERGED_ABORT,  /* it was to commit, and aborted */
-    HF_DIVERGED_COMMIT, /* it was to abort, and committed */
+    HF_DIVERGED_COMMIT, /* it would have committed; it aborts, as observed */
     HF_DIVERGENCE_COUNT
 } hf_divergence_kind;
 
@@ -105,7 +110,25 @@ typedef struct hf_paper_workload {
     unsigned n_sets;
     const char *const *mixes;
     unsigned n_mixes;
+    /* the kinds of transactions in the order of its configuration, with
+     * weights that add up to 100 */
+    const struct hf_paper_kind {
+        const char *name;
+        unsigned weight;
+    } * kinds;
 } hf_paper_workload;
+
+/* The paper's executions have seeds HF_PAPER_SEED, 2 * HF_PAPER_SEED, ... */
+#define HF_PAPER_SEED 10000u
+
+/* The kinds of the first n transactions of a session, as indices into the
+ * workload's types (section 7.1: "a random number generator seed as a
+ * parameter to each benchmark").  Its harness gives session i of an execution
+ * the generator java.util.Random(seed + i) for these draws alone, so they are
+ * known: with its ten seeds TPC-C has 0.9 and 1.7 read-only transactions on
+ * average and SmallBank 3.6 and 6.6, as its table 3 (0.9, 1.7, 3.5, 6.6). */
+void hf_paper_draw(const hf_paper_workload *p, uint64_t seed, unsigned session,
+                   unsigned n, unsigned *ret_types);
 
 const hf_paper_workload *hf_paper_workload_at(unsigned i); /* NULL: no more */
 const hf_paper_workload *hf_paper_workload_named(hf_str name);

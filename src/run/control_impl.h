@@ -76,6 +76,7 @@ typedef struct hf_controller {
     HF_VEC(uint32_t)
     key_of;              /* by key of the store: of the plan, HF_NONE
                             none, HF_NONE - 1 not looked up yet */
+    bool held;           /* it would have committed, and was to abort */
     bool running;        /* a transaction that is recorded */
     const hf_step *step; /* in hand */
 } hf_controller;

@@ -326,6 +326,13 @@ void hf_play_draw(hf_play *p, hf_client *c, hf_drawn *ret)
             break;
         left -= p->weights[i];
     }
+    hf_play_draw_type(p, c, type, ret);
+}
+
+void hf_play_draw_type(hf_play *p, hf_client *c, unsigned type, hf_drawn *ret)
+{
+    const hf_workload *w = p->workload;
+
     HF_ASSERT(type < w->n_types);
     memset(ret, 0, sizeof(*ret));
     ret->type = type;

@@ -33,6 +33,8 @@ HF_MUST_USE hf_status hf_play_load(hf_play *p, hf_play_sink sink, void *user,
                                    hf_error *err);
 /* Chooses a type by the weights and draws its parameters. */
 void hf_play_draw(hf_play *p, hf_client *c, hf_drawn *ret);
+/* The same for a type that is given. */
+void hf_play_draw_type(hf_play *p, hf_client *c, unsigned type, hf_drawn *ret);
 /* Calls the workload's check(), if it has one. */
 void hf_play_check(hf_play *p, hf_client *c);
 

@@ -1,41 +1,49 @@
 /* predict_model.c: see predict_model.h. */
 #include "predict_model.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "history/builder.h"
 
 /* ---- parts --------------------------------------------------------------- */
 
-static bool writes(const pm_op *op, int key)
+bool pm_is_write(const pm_op *op)
 {
-    return (op->kind == PM_WRITE || op->kind == PM_DELETE) && op->key == key;
+    return op->kind == PM_WRITE || op->kind == PM_DELETE;
+}
+
+int pm_write_before(const pm_history *h, int t, int end, int key)
+{
+    int last = end - 1;
+
+    while (last >= 0 && (!pm_is_write(&h->txns[t].ops[last]) ||
+                         h->txns[t].ops[last].key != key))
+        last--;
+    return last;
 }
 
 /* The last write of the key in the whole transaction; -1: none. */
 static int last_write(const pm_history *h, int t, int key)
 {
-    int last = -1;
+    return pm_write_before(h, t, h->txns[t].n_ops, key);
+}
 
-    for (int i = 0; i < h->txns[t].n_ops; i++)
-        if (writes(&h->txns[t].ops[i], key))
-            last = i;
-    return last;
+static int64_t written(const pm_op *op)
+{
+    return op->kind == PM_DELETE ? 0 : op->value;
+}
+
+int64_t pm_version(const pm_history *h, int writer, int key)
+{
+    if (writer == PM_INITIAL)
+        return h->initial[key];
+    return written(&h->txns[writer].ops[last_write(h, writer, key)]);
 }
 
 bool pm_reads(const pm_history *h, int t, int op, int key)
 {
     const pm_op *o = &h->txns[t].ops[op];
 
-    if (o->kind == PM_WRITE || o->kind == PM_DELETE ||
-        (o->kind != PM_ROWS && o->key != key))
-        return false;
-    for (int i = 0; i < op; i++)
-        if (writes(&h->txns[t].ops[i], key))
-            return false;
-    return true;
+    return !pm_is_write(o) && (o->kind == PM_ROWS || o->key == key) &&
+           pm_write_before(h, t, op, key) < 0;
 }
 
 static bool reads_any(const pm_history *h, int t, int op)
@@ -54,6 +62,21 @@ static bool installs(const pm_history *h, const pm_execution *x, int t, int key)
     return last >= 0 && last < x->n_ops[t];
 }
 
+/* Does t write the key, though its version may be behind the boundary?  An
+ * UPDATE that has read writes, if it finds a row or none as it did. */
+static bool conflicts(const pm_history *h, const pm_execution *x, int t,
+                      int key)
+{
+    for (int op = 0; op + 1 < h->txns[t].n_ops && op < x->n_ops[t]; op++)
+        if (h->txns[t].ops[op + 1].joined && pm_reads(h, t, op, key) &&
+            h->txns[t].ops[op + 1].key == key &&
+            (!h->rows ||
+             (pm_version(h, x->from[t][op][key], key) == 0) ==
+                 (pm_version(h, h->txns[t].ops[op].from[key], key) == 0)))
+            return true;
+    return installs(h, x, t, key);
+}
+
 static bool before_in_session(const pm_history *h, int a, int b)
 {
     return a < b && h->txns[a].session == h->txns[b].session;
@@ -61,15 +84,8 @@ static bool before_in_session(const pm_history *h, int a, int b)
 
 static bool matches(const pm_history *h, int key, int writer)
 {
-    int64_t v;
+    int64_t v = pm_version(h, writer, key);
 
-    if (writer == PM_INITIAL) {
-        v = h->initial[key];
-    } else {
-        const pm_op *o = &h->txns[writer].ops[last_write(h, writer, key)];
-
-        v = o->kind == PM_DELETE ? 0 : o->value;
-    }
     return v != 0 && v < PM_MATCH;
 }
 
@@ -293,17 +309,32 @@ bool pm_serializable(const pm_history *h, const pm_execution *x)
 
 typedef bool relation[PM_TXNS][PM_TXNS];
 
-static void base_relation(const pm_history *h, const pm_execution *x,
-                          relation r)
+#define NO_PAIR (-2)
+/* Whom a read is from; NO_PAIR: that is not certain. */
+typedef int (*pm_source)(const pm_history *h, const pm_execution *x, int t,
+                         int op, int key);
+
+static int chosen_source(const pm_history *h, const pm_execution *x, int t,
+                         int op, int key)
+{
+    return pm_reads(h, t, op, key) ? x->from[t][op][key] : NO_PAIR;
+}
+
+/* Session order, and who reads from whom. */
+static void relate(const pm_history *h, const pm_execution *x, pm_source source,
+                   relation r)
 {
     memset(r, 0, sizeof(relation));
     for (int t = 0; t < h->n_txns; t++) {
         for (int a = 0; a < t; a++)
             r[a][t] = before_in_session(h, a, t);
         for (int op = 0; op < x->n_ops[t]; op++)
-            for (int k = 0; k < h->n_keys; k++)
-                if (pm_reads(h, t, op, k) && x->from[t][op][k] != PM_INITIAL)
-                    r[x->from[t][op][k]][t] = true;
+            for (int k = 0; k < h->n_keys; k++) {
+                int from = source(h, x, t, op, k);
+
+                if (from >= 0)
+                    r[from][t] = true;
+            }
     }
 }
 
@@ -406,15 +437,17 @@ static bool keeps_snapshots(const pm_history *h, const pm_execution *x,
     const hf_predict_target *target = user;
     relation w, a, both;
 
-    base_relation(h, x, w);
+    relate(h, x, chosen_source, w);
     memset(a, 0, sizeof a);
     for (int t = 0; t < h->n_txns; t++)
         for (int k = 0; k < h->n_keys; k++)
             for (int u = 0; u < h->n_txns; u++) {
-                if (u == t || !installs(h, x, u, k))
+                if (u == t || !conflicts(h, x, u, k))
                     continue;
-                if (installs(h, x, t, k) && place[t] < place[u])
+                if (conflicts(h, x, t, k) && place[t] < place[u])
                     w[t][u] = true;
+                if (!installs(h, x, u, k))
+                    continue;
                 for (int op = 0; op < x->n_ops[t]; op++)
                     if (pm_reads(h, t, op, k) && x->from[t][op][k] != u &&
                         place_of(place, x->from[t][op][k]) < place[u])
@@ -464,8 +497,7 @@ static bool served(const pm_history *h, const pm_execution *x, const int *place,
 static bool is_locked(const pm_history *h, int t, int op)
 {
     return h->txns[t].ops[op].kind == PM_LOCK ||
-           h->txns[t].ops[op].kind == PM_WRITE ||
-           h->txns[t].ops[op].kind == PM_DELETE;
+           pm_is_write(&h->txns[t].ops[op]);
 }
 
 /* A lock of operation op: whoever wrote the key before t committed did so
@@ -486,15 +518,6 @@ static bool lock_reads_newest(const pm_history *h, const pm_execution *x,
            x->from[t][op][key] == newest(h, x, place, key, place[t], t);
 }
 
-/* Does the write count (its version takes place)? */
-static bool lock_counts(const pm_history *h, const pm_execution *x, int t,
-                        int op)
-{
-    return h->txns[t].ops[op].kind == PM_LOCK ||
-           last_write(h, t, h->txns[t].ops[op].key) >= 0 ||
-           installs(h, x, t, h->txns[t].ops[op].key);
-}
-
 static bool keeps_statements(const pm_history *h, const pm_execution *x,
                              const int *place, void *user)
 {
@@ -505,9 +528,7 @@ static bool keeps_statements(const pm_history *h, const pm_execution *x,
         int least = least_snapshot(h, place, t);
 
         for (int op = 0; op < x->n_ops[t]; op++) {
-            bool found = h->txns[t].ops[op].kind == PM_WRITE ||
-                         h->txns[t].ops[op].kind == PM_DELETE ||
-                         h->txns[t].ops[op].kind == PM_LOCK;
+            bool found = is_locked(h, t, op);
 
             if (!lock_reads_newest(h, x, place, t, op))
                 return false;
@@ -518,8 +539,7 @@ static bool keeps_statements(const pm_history *h, const pm_execution *x,
                 }
             if (!found)
                 return false;
-            if (is_locked(h, t, op) && lock_counts(h, x, t, op) &&
-                lock_shows(h, x, place, t, op) > least)
+            if (is_locked(h, t, op) && lock_shows(h, x, place, t, op) > least)
                 least = lock_shows(h, x, place, t, op);
         }
     }
@@ -557,6 +577,18 @@ static bool keeps_mariadb(const pm_history *h, const pm_execution *x,
     return true;
 }
 
+/* Has somebody else changed what t changes, behind its snapshot? */
+static bool is_refused(const pm_history *h, const pm_execution *x,
+                       const int *place, int t, int snapshot)
+{
+    for (int k = 0; k < h->n_keys; k++)
+        for (int u = 0; u < h->n_txns; u++)
+            if (u != t && conflicts(h, x, t, k) && conflicts(h, x, u, k) &&
+                place[u] > snapshot && place[u] < place[t])
+                return true;
+    return false;
+}
+
 /* First updater wins, and locked rows stay as they are. */
 static bool keeps_repeatable(const pm_history *h, const pm_execution *x,
                              const int *place, void *user)
@@ -568,17 +600,15 @@ static bool keeps_repeatable(const pm_history *h, const pm_execution *x,
         bool found = false;
 
         for (int s = least_snapshot(h, place, t); !found && s < place[t]; s++) {
-            found = true;
+            found = !is_refused(h, x, place, t, s);
             for (int op = 0; op < x->n_ops[t]; op++) {
                 int key = h->txns[t].ops[op].key;
                 bool lock = h->txns[t].ops[op].kind == PM_LOCK &&
                             pm_reads(h, t, op, key);
 
                 if (!served(h, x, place, t, op, s) ||
-                    ((lock ||
-                      (is_locked(h, t, op) && installs(h, x, t, key))) &&
-                     place_of(place, newest(h, x, place, key, place[t], t)) >
-                         s))
+                    (lock && place_of(place, newest(h, x, place, key, place[t],
+                                                    t)) > s))
                     found = false;
             }
         }
@@ -606,7 +636,7 @@ bool pm_legal(const pm_history *h, const pm_execution *x,
     default:
         if (target != HF_PREDICT_READ_COMMITTED && !reads_agree(h, x))
             return false;
-        base_relation(h, x, q.base);
+        relate(h, x, chosen_source, q.base);
         memcpy(q.closed, q.base, sizeof q.closed);
         close(h, q.closed);
         return some_order(h, x, keeps_axiom, &q);
@@ -615,7 +645,6 @@ bool pm_legal(const pm_history *h, const pm_execution *x,
 
 /* ---- forced order -------------------------------------------------------- */
 
-#define NO_PAIR (-2)
 /* Whom the read is certainly from, for the forced order.  A row outside of a
  * result is from the only version that is outside, if there is one only; else
  * nothing is certain. */
@@ -624,6 +653,8 @@ static int certain_source(const pm_history *h, const pm_execution *x, int t,
 {
     int from = x->from[t][op][key], outside = 0, inside = 0, only = NO_PAIR;
 
+    if (!pm_reads(h, t, op, key))
+        return NO_PAIR;
     if (h->txns[t].ops[op].kind != PM_ROWS || matches(h, key, from))
         return from;
     for (int b = PM_INITIAL; b < h->n_txns; b++) {
@@ -640,30 +671,12 @@ static int certain_source(const pm_history *h, const pm_execution *x, int t,
     return inside > 0 && outside == 1 ? only : NO_PAIR;
 }
 
-static void certain_relation(const pm_history *h, const pm_execution *x,
-                             relation r)
-{
-    memset(r, 0, sizeof(relation));
-    for (int t = 0; t < h->n_txns; t++) {
-        for (int a = 0; a < t; a++)
-            r[a][t] = before_in_session(h, a, t);
-        for (int op = 0; op < x->n_ops[t]; op++)
-            for (int k = 0; k < h->n_keys; k++) {
-                int b = pm_reads(h, t, op, k) ? certain_source(h, x, t, op, k)
-                                              : NO_PAIR;
-
-                if (b >= 0)
-                    r[b][t] = true;
-            }
-    }
-}
-
 bool pm_forced(const pm_history *h, const pm_execution *x)
 {
     relation r;
     bool more = true;
 
-    certain_relation(h, x, r);
+    relate(h, x, certain_source, r);
     while (more) {
         relation old;
 
@@ -672,9 +685,7 @@ bool pm_forced(const pm_history *h, const pm_execution *x)
         for (int t = 0; t < h->n_txns; t++)
             for (int op = 0; op < x->n_ops[t]; op++)
                 for (int k = 0; k < h->n_keys; k++) {
-                    int b = pm_reads(h, t, op, k)
-                                ? certain_source(h, x, t, op, k)
-                                : NO_PAIR;
+                    int b = certain_source(h, x, t, op, k);
 
                     for (int a = 0; b != NO_PAIR && a < h->n_txns; a++) {
                         if (a == t || a == b || !installs(h, x, a, k))
@@ -809,206 +820,4 @@ void pm_enumerate(const pm_history *h, pm_answers *ret)
 
     memset(ret, 0, sizeof(*ret));
     choose_stops(&w, 0);
-}
-
-/* ---- random executions --------------------------------------------------- */
-
-static pm_op random_op(const pm_history *h, hf_rng *r, int serial)
-{
-    pm_op o = {.kind = PM_WRITE,
-               .key = (int)hf_rng_below(r, (uint32_t)h->n_keys)};
-    uint32_t what = hf_rng_below(r, 100);
-
-    if (what < 48)
-        o.kind = PM_READ;
-    else if (what < 55)
-        o.kind = PM_LOCK;
-    else if (h->rows && what < 68)
-        o.kind = PM_ROWS;
-    else if (what < 72)
-        o.kind = PM_DELETE;
-    o.value = serial + (h->rows && hf_rng_chance(r, 50) ? PM_MATCH : 0);
-    return o;
-}
-
-/* Each read finds what stands before it in the file. */
-static void execute(pm_history *h)
-{
-    int newest_of[PM_KEYS];
-
-    for (int k = 0; k < PM_KEYS; k++)
-        newest_of[k] = PM_INITIAL;
-    for (int t = 0; t < h->n_txns; t++) {
-        for (int op = 0; op < h->txns[t].n_ops; op++)
-            memcpy(h->txns[t].ops[op].from, newest_of, sizeof newest_of);
-        for (int k = 0; k < h->n_keys; k++)
-            if (last_write(h, t, k) >= 0)
-                newest_of[k] = t;
-    }
-}
-
-static int count_reads(const pm_history *h)
-{
-    int n = 0;
-
-    for (int t = 0; t < h->n_txns; t++)
-        for (int op = 0; op < h->txns[t].n_ops; op++)
-            for (int k = 0; k < h->n_keys; k++)
-                n += pm_reads(h, t, op, k);
-    return n;
-}
-
-pm_history pm_random(hf_rng *r)
-{
-    pm_history h;
-    int serial = 1;
-
-    do {
-        h = (pm_history){.n_txns = 2 + (int)hf_rng_below(r, PM_TXNS - 1),
-                         .n_keys = 1 + (int)hf_rng_below(r, PM_KEYS),
-                         .rows = hf_rng_chance(r, 30)};
-        for (int k = 0; k < h.n_keys; k++)
-            if (hf_rng_chance(r, 30))
-                h.initial[k] =
-                    500 + k + (h.rows && hf_rng_chance(r, 50) ? PM_MATCH : 0);
-        for (int t = 0; t < h.n_txns; t++) {
-            h.txns[t].session = (int)hf_rng_below(r, PM_SESSIONS);
-            h.txns[t].n_ops = 1 + (int)hf_rng_below(r, PM_OPS);
-            for (int op = 0; op < h.txns[t].n_ops; op++)
-                h.txns[t].ops[op] = random_op(&h, r, serial++);
-        }
-    } while (count_reads(&h) > 8);
-    execute(&h);
-    return h;
-}
-
-static hf_value_id value_id(hf_builder *b, hf_key_id key, int64_t v)
-{
-    return v == 0 ? hf_builder_nil(b, key) : hf_builder_int(b, key, v);
-}
-
-static int64_t value_seen(const pm_history *h, int t, int op, int key)
-{
-    const pm_op *o = &h->txns[t].ops[op];
-    int from = o->from[key];
-
-    for (int i = op - 1; i >= 0; i--)
-        if (writes(&h->txns[t].ops[i], key))
-            return h->txns[t].ops[i].kind == PM_DELETE
-                       ? 0
-                       : h->txns[t].ops[i].value;
-    if (from == PM_INITIAL)
-        return h->initial[key];
-    o = &h->txns[from].ops[last_write(h, from, key)];
-    return o->kind == PM_DELETE ? 0 : o->value;
-}
-
-static void build_rows(const pm_history *h, hf_builder *b, hf_txn_id id,
-                       const hf_key_id *keys, int t, int op)
-{
-    hf_version_ref results[PM_KEYS], versions[PM_KEYS];
-    hf_predicate_in p = {
-        .table = {.type = HF_TEXT, .text = "t", .length = 1},
-        .condition = {.type = HF_TEXT, .text = "value < 1000", .length = 12},
-        .has_result_set = true,
-        .results = results,
-        .versions = versions,
-        .has_version_set = (t + op) % 2 == 0};
-
-    for (int k = 0; k < h->n_keys; k++) {
-        int64_t v = value_seen(h, t, op, k);
-        bool own = !pm_reads(h, t, op, k);
-        hf_version_ref ref = {value_id(b, keys[k], v), HF_NONE};
-
-        if (p.has_version_set) {
-            ref.writer = own ? id
-                         : h->txns[t].ops[op].from[k] == PM_INITIAL
-                             ? HF_WRITER_INITIAL
-                             : (hf_txn_id)h->txns[t].ops[op].from[k];
-            versions[p.n_versions++] = ref;
-        }
-        if (v != 0 && v < PM_MATCH)
-            results[p.n_results++] = ref;
-    }
-    /* every other one with a version set counts what it found */
-    if ((t + op) % 4 == 0) {
-        p.result = (hf_scalar){.type = HF_INT, .number = p.n_results};
-        p.n_results = 0;
-    }
-    (void)hf_builder_predicate(
-        b, id, (t + op) % 4 == 0 ? HF_OP_COUNT_ROWS : HF_OP_PREDICATE_READ, &p);
-}
-
-static void build_op(const pm_history *h, hf_builder *b, hf_txn_id id,
-                     const hf_key_id *keys, int t, int op)
-{
-    const pm_op *o = &h->txns[t].ops[op];
-    hf_key_id key = keys[o->key];
-
-    switch (o->kind) {
-    case PM_WRITE:
-        (void)hf_builder_op(b, id, HF_OP_WRITE, key,
-                            hf_builder_int(b, key, o->value));
-        break;
-    case PM_DELETE:
-        (void)hf_builder_op(b, id, HF_OP_DELETE, key, hf_builder_nil(b, key));
-        break;
-    case PM_ROWS:
-        build_rows(h, b, id, keys, t, op);
-        break;
-    default:
-        (void)hf_builder_op(
-            b, id, HF_OP_READ | (o->kind == PM_LOCK ? HF_OP_FOR_UPDATE : 0u),
-            key, value_id(b, key, value_seen(h, t, op, o->key)));
-    }
-}
-
-hf_history *pm_build(const pm_history *h, hf_error *err)
-{
-    hf_builder *b = hf_builder_new();
-    hf_string_id table = hf_builder_string(b, "t", 1);
-    hf_key_id keys[PM_KEYS];
-    hf_txn_id ids[PM_TXNS];
-    hf_history *ret = NULL;
-
-    for (int s = 0; s < PM_SESSIONS; s++)
-        (void)hf_builder_session_number(b, s);
-    for (int k = 0; k < h->n_keys; k++) {
-        hf_scalar name = {.type = HF_INT, .number = k};
-
-        keys[k] = h->rows ? hf_builder_key_row(b, table, name)
-                          : hf_builder_key_int(b, k);
-        if (h->initial[k])
-            hf_builder_initial(b, keys[k], value_id(b, keys[k], h->initial[k]));
-    }
-    for (int t = 0; t < h->n_txns; t++)
-        ids[t] =
-            hf_builder_txn(b, hf_builder_session_number(b, h->txns[t].session));
-    for (int t = 0; t < h->n_txns; t++)
-        for (int op = 0; op < h->txns[t].n_ops; op++)
-            build_op(h, b, ids[t], keys, t, op);
-    return hf_builder_finish(b, &ret, err) == HF_OK ? ret : NULL;
-}
-
-void pm_print(const pm_history *h)
-{
-    static const char letters[] = "rlpwd";
-
-    printf("  %d keys%s, initial", h->n_keys, h->rows ? " (rows)" : "");
-    for (int k = 0; k < h->n_keys; k++)
-        printf(" %lld", (long long)h->initial[k]);
-    printf("\n");
-    for (int t = 0; t < h->n_txns; t++) {
-        printf("  T%d session %d:", t, h->txns[t].session);
-        for (int op = 0; op < h->txns[t].n_ops; op++) {
-            const pm_op *o = &h->txns[t].ops[op];
-
-            printf(" %c%d", letters[o->kind], o->kind == PM_ROWS ? 0 : o->key);
-            if (o->kind == PM_WRITE)
-                printf("=%lld", (long long)o->value);
-            else if (o->kind != PM_ROWS && o->kind != PM_DELETE)
-                printf("<T%d", o->from[o->key]);
-        }
-        printf("\n");
-    }
 }

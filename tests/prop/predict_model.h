@@ -27,6 +27,8 @@ typedef struct pm_op {
     pm_kind kind;
     int key;           /* but for PM_ROWS, which looks at all */
     int64_t value;     /* PM_WRITE */
+    bool joined;       /* a write of what the lock before it read: the two are
+                          one statement */
     int from[PM_KEYS]; /* observed source by key: transaction, PM_INITIAL */
 } pm_op;
 
@@ -40,6 +42,7 @@ typedef struct pm_txn {
 typedef struct pm_history {
     int n_txns, n_keys;
     bool rows;                /* keys are rows of a table */
+    bool statements;          /* which operations are one statement is told */
     int64_t initial[PM_KEYS]; /* 0: nil */
     pm_txn txns[PM_TXNS];
 } pm_history;
@@ -58,6 +61,11 @@ typedef struct pm_execution {
     int from[PM_TXNS][PM_OPS][PM_KEYS];
 } pm_execution;
 
+bool pm_is_write(const pm_op *op);
+/* The last write of the key before operation `end` of t; -1: none. */
+int pm_write_before(const pm_history *h, int t, int end, int key);
+/* What a transaction left of the key, or what there was; 0: nil. */
+int64_t pm_version(const pm_history *h, int writer, int key);
 /* Is the read of `key` by this operation one of somebody else's version? */
 bool pm_reads(const pm_history *h, int txn, int op, int key);
 
@@ -76,6 +84,8 @@ typedef struct pm_answers {
 } pm_answers;
 
 void pm_enumerate(const pm_history *h, pm_answers *ret);
+
+/* ---- predict_random.c ---------------------------------------------------- */
 
 /* Random, executed one after the other. */
 pm_history pm_random(hf_rng *r);

@@ -10,7 +10,9 @@
  *     sources finds one (predict_model.c, which shares no code with it);
  *   - every prediction, of all that are asked for, is allowed by the boundary
  *     rules, legal at the level and not serializable, by enumeration;
- *   - as a history, the engines of check say the same;
+ *   - as a history, the engines of check say the same (of a level, where a
+ *     version set cannot be given, now and then nothing: fewer than one in
+ *     100);
  *   - as a history of whole transactions it is what enumeration says at every
  *     level (hf_predict_keeps());
  *   - its order runs sources before their readers, and sessions in order;
@@ -83,54 +85,9 @@ static pm_execution execution_of(const hf_history *h, const hf_prediction *p)
     return x;
 }
 
-/* Of a row that is not there nobody can see whether it was deleted or never
- * was; check is then not asked whether it is serializable. */
-static bool has_absent(const pm_history *m, const hf_history *h,
-                       const hf_prediction *p)
-{
-    for (uint32_t i = 0; m->rows && i < p->n_reads; i++) {
-        const hf_predicted_read *r = &p->reads[i];
-        const pm_txn *t = r->source == HF_NONE ? NULL : &m->txns[r->source];
-        bool absent = t ? false : m->initial[r->key] == 0;
-
-        for (int op = 0; t && op < t->n_ops; op++)
-            if (t->ops[op].key == (int)r->key &&
-                (t->ops[op].kind == PM_WRITE || t->ops[op].kind == PM_DELETE))
-                absent = t->ops[op].kind == PM_DELETE;
-        if (absent &&
-            m->txns[r->txn].ops[r->op - h->op_first[r->txn]].kind != PM_ROWS)
-            return true;
-    }
-    return false;
-}
-
-/* Check goes by dependencies, and a transaction has none on itself: if a
- * predicate read saw another's version of a row that the reader itself writes
- * later, and that version comes after the reader's, it was the reader who
- * changed the matches, and no edge says that the read was before
- * (docs/semantics.md, "Predicates").  By results that is not serializable.
- * Where nobody looked behind an own later write both say the same. */
-static bool looks_behind(const pm_history *m, const pm_execution *x)
-{
-    for (int t = 0; t < m->n_txns; t++)
-        for (int op = 0; op < x->n_ops[t]; op++)
-            for (int later = op + 1; later < x->n_ops[t]; later++) {
-                const pm_op *w = &m->txns[t].ops[later];
-                int from = x->from[t][op][w->key];
-
-                if (m->txns[t].ops[op].kind == PM_ROWS &&
-                    (w->kind == PM_WRITE || w->kind == PM_DELETE) &&
-                    from != PM_INITIAL && from != t)
-                    return true;
-            }
-    return false;
-}
-
 /* By the engines of check, as a history. */
-static void ask_check(run *q, const hf_history *h, const hf_prediction *p,
-                      const pm_execution *x)
+static void ask_check(run *q, const hf_history *h, const hf_prediction *p)
 {
-    int n = has_absent(q->m, h, p) || looks_behind(q->m, x) ? 1 : 2;
     const hf_predict_target_info *info = hf_predict_target_get(q->target);
     const hf_level levels[2] = {info->level, HF_STRONG_SESSION_SERIALIZABLE};
     const hf_verdict wanted[2] = {HF_VALID, HF_INVALID};
@@ -141,7 +98,7 @@ static void ask_check(run *q, const hf_history *h, const hf_prediction *p,
         fail(q, err.text);
         return;
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < 2; i++) {
         hf_result *r = NULL;
 
         if (hf_engine_ask(NULL, predicted, levels[i], NULL, NULL, &r, &err) !=
@@ -272,7 +229,7 @@ static void look_at(run *q, const hf_history *h, const hf_prediction *p)
         fail(q, "not legal at the level");
     if (pm_serializable(q->m, &x))
         fail(q, "serializable");
-    ask_check(q, h, p, &x);
+    ask_check(q, h, p);
     ask_keeps(q, h, p, &x);
 }
 
@@ -378,6 +335,8 @@ static void report(run *q)
            q->unknown);
     printf("%ld asked of the paper's encoding, %ld of these unknown\n",
            q->paper, q->paper_unknown);
+    if (q->unknown * 100 > q->checked)
+        q->failures++;
     printf("%ld that keep a level, %ld that do not\n", q->kept[1], q->kept[0]);
     if (q->executions >= 1000 && (q->kept[0] == 0 || q->kept[1] == 0))
         q->failures++;

@@ -1,19 +1,35 @@
 /* test_predict_workloads.c: what is predicted from executions of the built-in
  * workloads happens when it is carried out.
  *
- *   test_predict_workloads [SEEDS [FIRST]]      default 2, from 1
+ *   test_predict_workloads [SEEDS [FIRST [LEVEL]]]    default 2, from 1, all
  *
- * The paper's four workloads, small, at its two levels, by every strategy.
- * Every prediction must be confirmed: legal at the level and not serializable
- * when the application is run again under control.
+ * The paper's four workloads, small, at every target level, by every strategy;
+ * one prediction of each.  At least 99 of 100 must be confirmed at each level:
+ * legal and not serializable when the application is run again under control.
+ * At the levels of databases, whose errors of uniqueness are not foreseen, one
+ * of the others may be, as the command tries them.  Left out of the count are
+ * predictions that do not finish where it is proved that none does (the report
+ * says so: transactions that are cut short would be aborted); those are
+ * counted by themselves.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/validate.h"
 #include "workload/workload.h"
 
+#define GOAL 0.99
+
 static unsigned bad;
+
+#define OTHERS 10u /* predictions the command tries */
+
+typedef struct counts {
+    unsigned found, confirmed;
+    unsigned later; /* confirmed by another prediction than the first */
+    unsigned hopeless, carried; /* none finishes; confirmed all the same */
+} counts;
 
 static void die(const hf_error *err)
 {
@@ -27,13 +43,54 @@ static void complain(const char *name, uint64_t seed, hf_predict_target target,
     printf("%s, seed %llu, %s, %s: %s\n", name, (unsigned long long)seed,
            hf_predict_target_get(target)->name,
            hf_predict_strategy_name((hf_predict_strategy)strategy), what);
-    bad++;
 }
 
 static bool found[HF_PREDICT_STRATEGY_COUNT];
 
+static const char *word(const hf_result *r)
+{
+    hf_verdict v = hf_result_verdict(r);
+
+    return v == HF_VALID ? "valid" : v == HF_INVALID ? "invalid" : "unknown";
+}
+
+static void describe(const hf_validated *v)
+{
+    printf("  %s at the level%s, %s at strong-session-serializable\n",
+           word(v->legal), v->keeps == HF_VALID ? "" : " (not by its rules)",
+           word(v->serial));
+    for (size_t i = 0; i < v->run.divergences.n; i++) {
+        const hf_divergence *d = &v->run.divergences.at[i];
+
+        printf("  place %u %.*s: %s\n", d->place, (int)d->key.len, d->key.ptr,
+               hf_divergence_name(d->kind));
+    }
+}
+
+/* As the command does: is one of the others confirmed? */
+static bool try_others(const hf_application *a, hf_predict_options o)
+{
+    hf_predict_result *r = NULL;
+    bool confirmed = false;
+    hf_validated v;
+    hf_error err;
+
+    o.most = OTHERS;
+    if (hf_predict(a->observed.history, &o, &r, &err) != HF_OK)
+        die(&err);
+    for (uint32_t i = 0; i < r->n_predictions && !confirmed; i++) {
+        if (hf_validate(a, o.target, &r->predictions[i], NULL, &v, &err) !=
+            HF_OK)
+            die(&err);
+        confirmed = v.confirmed;
+        hf_validated_release(&v);
+    }
+    hf_predict_result_free(r);
+    return confirmed;
+}
+
 static void try_one(const char *name, uint64_t seed, const hf_application *a,
-                    hf_predict_target target, unsigned strategy)
+                    hf_predict_target target, unsigned strategy, counts *sum)
 {
     hf_predict_options o = {.target = target,
                             .strategy = (hf_predict_strategy)strategy};
@@ -44,13 +101,25 @@ static void try_one(const char *name, uint64_t seed, const hf_application *a,
     if (hf_predict(a->observed.history, &o, &r, &err) != HF_OK)
         die(&err);
     found[strategy] = r->answer == HF_PREDICT_FOUND;
-    if (r->answer == HF_PREDICT_UNKNOWN)
+    if (r->answer == HF_PREDICT_UNKNOWN) {
         complain(name, seed, target, strategy, "no answer");
+        bad++;
+    }
     for (uint32_t i = 0; i < r->n_predictions; i++) {
         if (hf_validate(a, target, &r->predictions[i], NULL, &v, &err) != HF_OK)
             die(&err);
-        if (!v.confirmed)
+        if (r->stats.none_finishes) {
+            sum->hopeless++;
+            sum->carried += v.confirmed;
+        } else {
+            sum->found++;
+            sum->confirmed += v.confirmed;
+        }
+        if (!v.confirmed && !r->stats.none_finishes) {
             complain(name, seed, target, strategy, "not confirmed");
+            describe(&v);
+            sum->later += try_others(a, o);
+        }
         hf_validated_release(&v);
     }
     hf_predict_result_free(r);
@@ -60,14 +129,19 @@ static void try_one(const char *name, uint64_t seed, const hf_application *a,
 static void compare(const char *name, uint64_t seed, hf_predict_target target)
 {
     for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++)
-        if (found[s] && !found[HF_PREDICT_BEST])
+        if (found[s] && !found[HF_PREDICT_BEST]) {
             complain(name, seed, target, s, "found, but not by best");
-    if (found[HF_PREDICT_APPROX_STRICT] && !found[HF_PREDICT_EXACT_STRICT])
+            bad++;
+        }
+    if (found[HF_PREDICT_APPROX_STRICT] && !found[HF_PREDICT_EXACT_STRICT]) {
         complain(name, seed, target, HF_PREDICT_APPROX_STRICT,
                  "found, but not by exact-strict");
+        bad++;
+    }
 }
 
-static void try_seed(const hf_paper_workload *p, uint64_t seed)
+static void try_seed(const hf_paper_workload *p, uint64_t seed,
+                     hf_predict_target target, counts *sum)
 {
     hf_application a = {0};
     hf_error err;
@@ -84,15 +158,39 @@ static void try_seed(const hf_paper_workload *p, uint64_t seed)
         .sql = true};
     if (hf_control_run(&a.options, &a.observed, &err) != HF_OK)
         die(&err);
-    for (unsigned t = 0; t < 2; t++) {
-        hf_predict_target target =
-            t == 0 ? HF_PREDICT_CAUSAL : HF_PREDICT_READ_COMMITTED;
-
-        for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++)
-            try_one(p->name, seed, &a, target, s);
-        compare(p->name, seed, target);
-    }
+    for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++)
+        try_one(p->name, seed, &a, target, s, sum);
+    compare(p->name, seed, target);
     hf_control_report_release(&a.observed);
+}
+
+static void try_target(hf_predict_target target, uint64_t seeds, uint64_t first)
+{
+    counts all = {0};
+
+    for (unsigned i = 0; hf_paper_workload_at(i); i++) {
+        counts sum = {0};
+
+        for (uint64_t s = first; s < first + seeds; s++)
+            try_seed(hf_paper_workload_at(i), s, target, &sum);
+        printf("%-28s %-10s %5u of %5u confirmed",
+               i == 0 ? hf_predict_target_get(target)->name : "",
+               hf_paper_workload_at(i)->name, sum.confirmed, sum.found);
+        if (sum.later > 0)
+            printf(", %u by another than the first", sum.later);
+        if (sum.hopeless > 0)
+            printf("; of %u where none finishes %u", sum.hopeless, sum.carried);
+        printf("\n");
+        fflush(stdout);
+        all.found += sum.found;
+        all.confirmed += sum.confirmed;
+        if (!hf_predict_target_get(target)->is_exact)
+            all.confirmed += sum.later;
+    }
+    if (all.confirmed < GOAL * all.found) {
+        printf("FAILED: too few are confirmed\n");
+        bad++;
+    }
 }
 
 int main(int argc, char **argv)
@@ -100,9 +198,11 @@ int main(int argc, char **argv)
     uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 10) : 2;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 
-    for (unsigned i = 0; hf_paper_workload_at(i); i++)
-        for (uint64_t s = first; s < first + seeds; s++)
-            try_seed(hf_paper_workload_at(i), s);
-    printf("%s\n", bad ? "FAILED" : "every prediction was confirmed");
+    for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++)
+        if (argc <= 3 ||
+            strcmp(argv[3],
+                   hf_predict_target_get((hf_predict_target)t)->name) == 0)
+            try_target((hf_predict_target)t, seeds, first);
+    printf("%s\n", bad ? "FAILED" : "passed");
     return bad > 0;
 }

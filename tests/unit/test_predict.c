@@ -162,7 +162,7 @@ static void papers_examples_in_its_own_encoding(void **state)
     examples_of_encoding(HF_PREDICT_PAPER);
 }
 
-/* Figure 1b: the second deposit reads the initial balance too. */
+/* Figures 1b and 3: the second deposit reads the initial balance too. */
 static void deposits_are_lost(void **state)
 {
     hf_history *h = load("figure-1-deposits");
@@ -371,6 +371,39 @@ static void writes_behind_the_boundary_conflict(void **state)
         assert_int_equal(r->predictions[0].finishes, i == 0);
         assert_int_equal(r->predictions[0].is_sure, i == 0);
         assert_int_equal(r->stats.none_finishes, i == 1);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
+/* The same where that write is the other half of the UPDATE that read: it is
+ * certain, and with it there is nothing to predict. */
+static void an_update_reads_and_writes(void **state)
+{
+    static const char *const texts[] = {"SELECT", "UPDATE"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[600];
+        hf_history *h;
+        hf_predict_result *r;
+
+        (void)snprintf(
+            text, sizeof text,
+            "{\"holdfast\":1}\n"
+            "{\"session\":1,\"ops\":[[\"w\",\"a\",1]]}\n"
+            "{\"session\":2,\"ops\":[[\"w\",\"b\",1]]}\n"
+            "{\"session\":2,\"ops\":[[\"r\",\"a\",1]]}\n"
+            "{\"session\":1,\"ops\":[{\"op\":\"sql\",\"text\":\"%s b\","
+            "\"items\":true},{\"op\":\"r\",\"key\":\"b\",\"value\":1%s},%s"
+            "[\"w\",\"b\",2]]}\n",
+            texts[i], i == 1 ? ",\"lock\":\"update\"" : "",
+            i == 0 ? "{\"op\":\"sql\",\"text\":\"UPDATE b\",\"items\":true},"
+                   : "");
+        h = parse(text);
+        r = predict(
+            h, (hf_predict_options){.target = HF_PREDICT_PARALLEL_SNAPSHOT});
+        assert_int_equal(r->answer, i == 0 ? HF_PREDICT_FOUND : NONE);
         hf_predict_result_free(r);
         hf_history_free(h);
     }
@@ -613,6 +646,7 @@ int main(void)
         cmocka_unit_test(appends_are_lost_below_snapshots),
         cmocka_unit_test(statements_see_one_snapshot),
         cmocka_unit_test(writes_behind_the_boundary_conflict),
+        cmocka_unit_test(an_update_reads_and_writes),
         cmocka_unit_test(unseen_reads_change_first),
         cmocka_unit_test(equal_results_change_first),
         cmocka_unit_test(aborted_reads_are_refused),

@@ -1,0 +1,233 @@
+/* predict_random.c: executions for predict_model.h, drawn, built, printed. */
+#include "predict_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "history/builder.h"
+
+/* ---- random executions --------------------------------------------------- */
+
+static pm_op random_op(const pm_history *h, hf_rng *r, int serial)
+{
+    pm_op o = {.kind = PM_WRITE,
+               .key = (int)hf_rng_below(r, (uint32_t)h->n_keys)};
+    uint32_t what = hf_rng_below(r, 100);
+
+    if (what < 48)
+        o.kind = PM_READ;
+    else if (what < 55)
+        o.kind = PM_LOCK;
+    else if (h->rows && what < 68)
+        o.kind = PM_ROWS;
+    else if (what < 72)
+        o.kind = PM_DELETE;
+    o.value = serial + (h->rows && hf_rng_chance(r, 50) ? PM_MATCH : 0);
+    return o;
+}
+
+/* Now and then two operations are an UPDATE: a lock, and a write of what it
+ * read. */
+static void join_some(pm_history *h, hf_rng *r)
+{
+    for (int t = 0; t < h->n_txns; t++)
+        for (int op = 0; op + 1 < h->txns[t].n_ops; op++) {
+            pm_op *o = &h->txns[t].ops[op];
+
+            if (!hf_rng_chance(r, 40))
+                continue;
+            o[1] = (pm_op){.kind = PM_WRITE,
+                           .key = o->key,
+                           .value = o[1].value,
+                           .joined = true};
+            o->kind = PM_LOCK;
+            op++;
+        }
+}
+
+/* Each read finds what stands before it in the file. */
+static void execute(pm_history *h)
+{
+    int newest_of[PM_KEYS];
+
+    for (int k = 0; k < PM_KEYS; k++)
+        newest_of[k] = PM_INITIAL;
+    for (int t = 0; t < h->n_txns; t++) {
+        for (int op = 0; op < h->txns[t].n_ops; op++)
+            memcpy(h->txns[t].ops[op].from, newest_of, sizeof newest_of);
+        for (int k = 0; k < h->n_keys; k++)
+            if (pm_write_before(h, t, h->txns[t].n_ops, k) >= 0)
+                newest_of[k] = t;
+    }
+}
+
+static int count_reads(const pm_history *h)
+{
+    int n = 0;
+
+    for (int t = 0; t < h->n_txns; t++)
+        for (int op = 0; op < h->txns[t].n_ops; op++)
+            for (int k = 0; k < h->n_keys; k++)
+                n += pm_reads(h, t, op, k);
+    return n;
+}
+
+pm_history pm_random(hf_rng *r)
+{
+    pm_history h;
+    int serial = 1;
+
+    do {
+        h = (pm_history){.n_txns = 2 + (int)hf_rng_below(r, PM_TXNS - 1),
+                         .n_keys = 1 + (int)hf_rng_below(r, PM_KEYS),
+                         .rows = hf_rng_chance(r, 30),
+                         .statements = hf_rng_chance(r, 30)};
+        for (int k = 0; k < h.n_keys; k++)
+            if (hf_rng_chance(r, 30))
+                h.initial[k] =
+                    500 + k + (h.rows && hf_rng_chance(r, 50) ? PM_MATCH : 0);
+        for (int t = 0; t < h.n_txns; t++) {
+            h.txns[t].session = (int)hf_rng_below(r, PM_SESSIONS);
+            h.txns[t].n_ops = 1 + (int)hf_rng_below(r, PM_OPS);
+            for (int op = 0; op < h.txns[t].n_ops; op++)
+                h.txns[t].ops[op] = random_op(&h, r, serial++);
+        }
+        if (h.statements)
+            join_some(&h, r);
+    } while (count_reads(&h) > 8);
+    execute(&h);
+    return h;
+}
+
+static hf_value_id value_id(hf_builder *b, hf_key_id key, int64_t v)
+{
+    return v == 0 ? hf_builder_nil(b, key) : hf_builder_int(b, key, v);
+}
+
+static int64_t value_seen(const pm_history *h, int t, int op, int key)
+{
+    int own = pm_write_before(h, t, op, key);
+    const pm_op *o = &h->txns[t].ops[own >= 0 ? own : op];
+
+    if (own < 0)
+        return pm_version(h, o->from[key], key);
+    return o->kind == PM_DELETE ? 0 : o->value;
+}
+
+static void build_rows(const pm_history *h, hf_builder *b, hf_txn_id id,
+                       const hf_key_id *keys, int t, int op)
+{
+    hf_version_ref results[PM_KEYS], versions[PM_KEYS];
+    hf_predicate_in p = {
+        .table = {.type = HF_TEXT, .text = "t", .length = 1},
+        .condition = {.type = HF_TEXT, .text = "value < 1000", .length = 12},
+        .has_result_set = true,
+        .results = results,
+        .versions = versions,
+        .has_version_set = (t + op) % 2 == 0};
+
+    for (int k = 0; k < h->n_keys; k++) {
+        int64_t v = value_seen(h, t, op, k);
+        bool own = !pm_reads(h, t, op, k);
+        hf_version_ref ref = {value_id(b, keys[k], v), HF_NONE};
+
+        if (p.has_version_set) {
+            ref.writer = own ? id
+                         : h->txns[t].ops[op].from[k] == PM_INITIAL
+                             ? HF_WRITER_INITIAL
+                             : (hf_txn_id)h->txns[t].ops[op].from[k];
+            versions[p.n_versions++] = ref;
+        }
+        if (v != 0 && v < PM_MATCH)
+            results[p.n_results++] = ref;
+    }
+    /* every other one with a version set counts what it found */
+    if ((t + op) % 4 == 0) {
+        p.result = (hf_scalar){.type = HF_INT, .number = p.n_results};
+        p.n_results = 0;
+    }
+    (void)hf_builder_predicate(
+        b, id, (t + op) % 4 == 0 ? HF_OP_COUNT_ROWS : HF_OP_PREDICATE_READ, &p);
+}
+
+static void build_op(const pm_history *h, hf_builder *b, hf_txn_id id,
+                     const hf_key_id *keys, int t, int op)
+{
+    const pm_op *o = &h->txns[t].ops[op];
+    hf_key_id key = keys[o->key];
+
+    switch (o->kind) {
+    case PM_WRITE:
+        (void)hf_builder_op(b, id, HF_OP_WRITE, key,
+                            hf_builder_int(b, key, o->value));
+        break;
+    case PM_DELETE:
+        (void)hf_builder_op(b, id, HF_OP_DELETE, key, hf_builder_nil(b, key));
+        break;
+    case PM_ROWS:
+        build_rows(h, b, id, keys, t, op);
+        break;
+    default:
+        (void)hf_builder_op(
+            b, id, HF_OP_READ | (o->kind == PM_LOCK ? HF_OP_FOR_UPDATE : 0u),
+            key, value_id(b, key, value_seen(h, t, op, o->key)));
+    }
+}
+
+hf_history *pm_build(const pm_history *h, hf_error *err)
+{
+    hf_builder *b = hf_builder_new();
+    hf_string_id table = hf_builder_string(b, "t", 1);
+    hf_key_id keys[PM_KEYS];
+    hf_txn_id ids[PM_TXNS];
+    hf_history *ret = NULL;
+
+    for (int s = 0; s < PM_SESSIONS; s++)
+        (void)hf_builder_session_number(b, s);
+    for (int k = 0; k < h->n_keys; k++) {
+        hf_scalar name = {.type = HF_INT, .number = k};
+
+        keys[k] = h->rows ? hf_builder_key_row(b, table, name)
+                          : hf_builder_key_int(b, k);
+        if (h->initial[k])
+            hf_builder_initial(b, keys[k], value_id(b, keys[k], h->initial[k]));
+    }
+    for (int t = 0; t < h->n_txns; t++)
+        ids[t] =
+            hf_builder_txn(b, hf_builder_session_number(b, h->txns[t].session));
+    for (int t = 0; t < h->n_txns; t++)
+        for (int op = 0; op < h->txns[t].n_ops; op++) {
+            uint64_t begin = 10u * (unsigned)(t * PM_OPS + op);
+
+            build_op(h, b, ids[t], keys, t, op);
+            if (h->txns[t].ops[op].joined)
+                begin -= 10; /* one statement, one interval */
+            if (h->statements)
+                hf_builder_interval(b, begin, begin + 5);
+        }
+    return hf_builder_finish(b, &ret, err) == HF_OK ? ret : NULL;
+}
+
+void pm_print(const pm_history *h)
+{
+    static const char letters[] = "rlpwd";
+
+    printf("  %d keys%s, initial", h->n_keys, h->rows ? " (rows)" : "");
+    for (int k = 0; k < h->n_keys; k++)
+        printf(" %lld", (long long)h->initial[k]);
+    printf("\n");
+    for (int t = 0; t < h->n_txns; t++) {
+        printf("  T%d session %d:", t, h->txns[t].session);
+        for (int op = 0; op < h->txns[t].n_ops; op++) {
+            const pm_op *o = &h->txns[t].ops[op];
+
+            printf("%s%c%d", o->joined ? "+" : " ", letters[o->kind],
+                   o->kind == PM_ROWS ? 0 : o->key);
+            if (o->kind == PM_WRITE)
+                printf("=%lld", (long long)o->value);
+            else if (o->kind != PM_ROWS && o->kind != PM_DELETE)
+                printf("<T%d", o->from[o->key]);
+        }
+        printf("\n");
+    }
+}
