@@ -149,6 +149,17 @@ static bool is_unseen(const hf_events *e, const hf_raw_read *raw)
     return w && w->locked_at == raw->statement;
 }
 
+/* Under a rule of conflicts the read of an UPDATE stands for itself: its write
+ * is certain once this one is included. */
+static bool stands_alone(const hf_events *e, const hf_raw_read *raw)
+{
+    const hf_event_write *w = e->rules->conflict && raw->locking
+                                  ? hf_events_write(e, raw->key, raw->txn)
+                                  : NULL;
+
+    return w && w->joined && w->locked_at == raw->statement;
+}
+
 /* The read this one shares a choice with, or a new one; HF_NONE: no choice. */
 static uint32_t choose(chooser *c, const hf_raw_read *raw)
 {
@@ -166,7 +177,7 @@ static uint32_t choose(chooser *c, const hf_raw_read *raw)
                        .source = (uint32_t)e->sources.n};
     uint32_t old;
 
-    if (e->rules->internal) {
+    if (e->rules->internal && !stands_alone(e, raw)) {
         old = hf_map_get(&c->shared, name);
         if (old != UINT32_MAX && may_share(c, raw, &e->reads.at[old])) {
             e->reads.at[old].unseen &= is_unseen(e, raw);
