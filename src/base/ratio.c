@@ -198,3 +198,46 @@ hf_ratio_fit hf_ratio_fits(hf_wide sum, uint64_t n, unsigned scale,
     other = compare_doubles(&q, &x, text);
     return other > fit ? other : fit;
 }
+
+/* ---- decimals ------------------------------------------------------------ */
+
+#define FLOAT_SHOWN 0x1p-18L /* relative: six digits of a float, and more */
+
+/* Is given * divisor farther from the sum than rounding can be? */
+static bool is_far(hf_wide sum, hf_wide largest, uint64_t n, uint64_t divisor,
+                   hf_scalar given)
+{
+    long double most =
+        (long double)n * (long double)n * (long double)largest * FLOAT_SHOWN;
+    long double x =
+        given.type == HF_INT
+            ? (long double)given.number
+            : (long double)double_of((hf_str){given.text, given.length});
+
+    x *= (long double)HF_DECIMAL_ONE * (long double)divisor;
+    return fabsl(x - (long double)sum) > most; /* false for no number */
+}
+
+hf_ratio_fit hf_sum_fits(hf_wide sum, hf_wide largest, uint64_t n,
+                         hf_scalar given)
+{
+    hf_wide units;
+
+    if (given.type == HF_NIL)
+        return HF_RATIO_NO;
+    if (!hf_decimal_of(given, &units))
+        return HF_RATIO_PERHAPS;
+    if (units == sum)
+        return HF_RATIO_YES;
+    return is_far(sum, largest, n, 1, given) ? HF_RATIO_NO : HF_RATIO_PERHAPS;
+}
+
+hf_ratio_fit hf_average_fits(hf_wide sum, hf_wide largest, uint64_t n,
+                             hf_scalar given)
+{
+    hf_ratio_fit fit = hf_ratio_fits(sum, n, HF_DECIMAL_SCALE, given);
+
+    if (fit != HF_RATIO_NO || given.type == HF_NIL)
+        return fit;
+    return is_far(sum, largest, n, n, given) ? HF_RATIO_NO : HF_RATIO_PERHAPS;
+}

@@ -208,18 +208,32 @@ static const char *why_unclear(const context *x, const total *t)
 /* Databases that add up doubles round. */
 #define ROUNDED "decimals may have been rounded"
 
-static agreement judge_average(const context *x, const total *t,
-                               const char **ret_why)
+static hf_wide largest(const total *t)
 {
-    hf_ratio_fit fit =
-        hf_ratio_fits(t->sum, (uint64_t)t->rows, HF_DECIMAL_SCALE, x->p.result);
+    return -t->min > t->max ? -t->min : t->max;
+}
 
+static agreement agreement_of(const total *t, hf_ratio_fit fit,
+                              const char **ret_why)
+{
     if (fit == HF_RATIO_YES)
         return AGREES;
-    if (fit == HF_RATIO_NO && (!t->decimal || x->p.result.type == HF_NIL))
+    if (fit == HF_RATIO_NO)
         return DIFFERS;
     *ret_why = t->decimal ? ROUNDED : "the result may have been rounded";
     return UNCLEAR;
+}
+
+static agreement judge_average(const context *x, const total *t,
+                               const char **ret_why)
+{
+    uint64_t n = (uint64_t)t->rows;
+
+    if (t->decimal)
+        return agreement_of(
+            t, hf_average_fits(t->sum, largest(t), n, x->p.result), ret_why);
+    return agreement_of(
+        t, hf_ratio_fits(t->sum, n, HF_DECIMAL_SCALE, x->p.result), ret_why);
 }
 
 /* Is the recorded result what the version set gives?  ret_why is set if that
@@ -229,7 +243,7 @@ static agreement judge_aggregate(const context *x, const char **ret_why)
     total t = add_up(x);
     hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
     hf_wide result = 0, expected = kind == HF_OP_MIN ? t.min : t.max;
-    bool nil = x->p.result.type == HF_NIL, right;
+    bool nil = x->p.result.type == HF_NIL;
 
     *ret_why = why_unclear(x, &t);
     if (*ret_why)
@@ -243,11 +257,11 @@ static agreement judge_aggregate(const context *x, const char **ret_why)
         expected = t.sum;
     if (kind == HF_OP_AVG)
         return judge_average(x, &t, ret_why);
-    right = !nil && result == expected;
-    if (right || nil || kind != HF_OP_SUM || !t.decimal)
-        return right ? AGREES : DIFFERS;
-    *ret_why = ROUNDED;
-    return UNCLEAR;
+    if (kind == HF_OP_SUM && t.decimal)
+        return agreement_of(
+            &t, hf_sum_fits(t.sum, largest(&t), (uint64_t)t.rows, x->p.result),
+            ret_why);
+    return !nil && result == expected ? AGREES : DIFFERS;
 }
 
 /* ---- entries ------------------------------------------------------------ */

@@ -377,7 +377,11 @@ typedef struct hf_pred_total {
     hf_int128 sum;
     bool has_extremes;
     hf_sql_value min, max;
-    bool missing, no_number, no_integer, no_order;
+    bool missing, no_sum, no_order;
+    /* of values that are no integers: those that are decimals, and their sum
+     * in units of HF_DECIMAL_ONE (not in `sum`); those that are texts */
+    int64_t decimals, texts;
+    hf_int128 parts;
 } hf_pred_total;
 void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing);
 /* Compares with the recorded result; notes what is wrong or unclear. */
@@ -390,7 +394,8 @@ typedef HF_VEC(hf_key_id) hf_pred_keys;
  * the total of those own versions that satisfy the condition. */
 void hf_pred_own_total(hf_pred *p, const hf_pred_op *o, hf_str column,
                        hf_pred_keys *ret_keys, hf_pred_total *ret);
-/* Sums: a value comes (1) or goes (-1). */
+/* Sums: a value comes (1) or goes (-1).  odd counts rows without the column,
+ * values that cannot be added up, and values without an order. */
 void hf_pred_count_value(hf_pred_total *t, uint32_t odd[3],
                          const hf_sql_value *v, bool missing, int sign);
 /* Is it so of some of the values that were counted? */

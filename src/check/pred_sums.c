@@ -30,12 +30,19 @@ typedef struct node {
     uint32_t least, most; /* places; HF_NONE */
 } node;
 
+/* What else a node has, if the aggregate's column is not all integers. */
+typedef struct other {
+    hf_int128 parts;
+    int64_t decimals, texts;
+} other;
+
 typedef struct tree {
     hf_pred *p;
     const hf_pred_table *t;
     const hf_pred_column *by, *of; /* the condition's, the aggregate's */
     uint32_t n;                    /* leaves */
     node *nodes;                   /* 1 is the root, n the first leaf */
+    other *others;                 /* the same, or NULL */
     uint32_t *leaf;                /* per version of the table; HF_NONE */
     uint32_t *now;                 /* per key: its newest version */
     uint32_t done;                 /* ticks */
@@ -67,8 +74,22 @@ static void join(const tree *t, const node *a, const node *b, node *ret)
     *ret = made;
 }
 
+static void join_others(const other *a, const other *b, other *ret)
+{
+    ret->parts = a->parts + b->parts;
+    ret->decimals = a->decimals + b->decimals;
+    ret->texts = a->texts + b->texts;
+}
+
+static void join_children(tree *t, uint32_t at)
+{
+    join(t, &t->nodes[2 * at], &t->nodes[2 * at + 1], &t->nodes[at]);
+    if (t->others)
+        join_others(&t->others[2 * at], &t->others[2 * at + 1], &t->others[at]);
+}
+
 /* The leaf of a version that is there. */
-static node leaf_of(const tree *t, uint32_t place)
+static void fill_leaf(tree *t, uint32_t at, uint32_t place)
 {
     const hf_sql_value *v = &t->of->value[place];
     bool missing = t->of->missing[place];
@@ -81,7 +102,16 @@ static node leaf_of(const tree *t, uint32_t place)
     made.rows = total.rows;
     if (!missing && v->type != HF_SQL_NULL)
         made.least = made.most = place;
-    return made;
+    t->nodes[at] = made;
+    if (t->others)
+        t->others[at] = (other){total.parts, total.decimals, total.texts};
+}
+
+static void empty_leaf(tree *t, uint32_t at)
+{
+    t->nodes[at] = empty;
+    if (t->others)
+        t->others[at] = (other){0};
 }
 
 static void set_leaf(tree *t, uint32_t ver, bool there)
@@ -91,12 +121,22 @@ static void set_leaf(tree *t, uint32_t ver, bool there)
     if (at == HF_NONE)
         return;
     at += t->n;
-    t->nodes[at] = there ? leaf_of(t, place) : empty;
+    if (there)
+        fill_leaf(t, at, place);
+    else
+        empty_leaf(t, at);
     for (at /= 2; at > 0; at /= 2)
-        join(t, &t->nodes[2 * at], &t->nodes[2 * at + 1], &t->nodes[at]);
+        join_children(t, at);
 }
 
-static node total_of(const tree *t, const hf_pred_condition *c)
+static void add_node(const tree *t, uint32_t at, node *sum, other *more)
+{
+    join(t, sum, &t->nodes[at], sum);
+    if (t->others)
+        join_others(more, &t->others[at], more);
+}
+
+static node total_of(const tree *t, const hf_pred_condition *c, other *more)
 {
     node sum = empty;
 
@@ -106,15 +146,24 @@ static node total_of(const tree *t, const hf_pred_condition *c)
 
         for (; low < end; low /= 2, end /= 2) {
             if (low & 1u)
-                join(t, &sum, &t->nodes[low++], &sum);
+                add_node(t, low++, &sum, more);
             if (end & 1u)
-                join(t, &sum, &t->nodes[--end], &sum);
+                add_node(t, --end, &sum, more);
         }
     }
     return sum;
 }
 
 /* ---- over time ----------------------------------------------------------- */
+
+static bool is_all_integers(const tree *t)
+{
+    for (uint32_t i = 0; i < t->t->n; i++)
+        if (!t->of->missing[i] && t->of->value[i].type != HF_SQL_INT &&
+            t->of->value[i].type != HF_SQL_NULL)
+            return false;
+    return true;
+}
 
 static void begin(tree *t, const question *q)
 {
@@ -128,9 +177,12 @@ static void begin(tree *t, const question *q)
     t->leaf = HF_NEW_ARRAY(uint32_t, (size_t)t->t->n + 1);
     t->nodes =
         hf_alloc_large(hf_array_size(2 * (size_t)t->n + 2, sizeof(node)));
+    t->others = is_all_integers(t) ? NULL
+                                   : hf_alloc_large(hf_array_size(
+                                         2 * (size_t)t->n + 2, sizeof(other)));
     memset(t->leaf, 0xff, ((size_t)t->t->n + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < 2 * t->n + 2; i++)
-        t->nodes[i] = empty;
+        empty_leaf(t, i);
     for (uint32_t i = 0; i < t->n; i++)
         t->leaf[t->by->sorted[i]] = i;
     for (uint32_t i = 0; i < t->t->n; i++) {
@@ -140,10 +192,10 @@ static void begin(tree *t, const question *q)
             continue;
         t->now[t->p->ver_key[ver]] = ver;
         if (t->leaf[i] != HF_NONE)
-            t->nodes[t->n + t->leaf[i]] = leaf_of(t, i);
+            fill_leaf(t, t->n + t->leaf[i], i);
     }
     for (uint32_t i = t->n; i-- > 1;)
-        join(t, &t->nodes[2 * i], &t->nodes[2 * i + 1], &t->nodes[i]);
+        join_children(t, i);
 }
 
 /* What was committed by the snapshot. */
@@ -168,15 +220,19 @@ static void ask(tree *t, const hf_pred_op *o)
 {
     hf_pred *p = t->p;
     hf_pred_total total = {0}, own;
+    other more = {0};
     node sum;
 
     hf_pred_own_total(p, o, t->of->name, &t->keys, &own);
     for (size_t i = 0; i < t->keys.n; i++)
         set_leaf(t, t->now[t->keys.at[i]], false);
-    sum = total_of(t, &p->conditions.at[o->condition]);
+    sum = total_of(t, &p->conditions.at[o->condition], &more);
     for (size_t i = 0; i < t->keys.n; i++)
         set_leaf(t, t->now[t->keys.at[i]], true);
     total.sum = sum.sum;
+    total.parts = more.parts;
+    total.decimals = more.decimals;
+    total.texts = more.texts;
     total.matches = sum.matches;
     total.rows = sum.rows;
     total.has_extremes = sum.least != HF_NONE;
@@ -211,6 +267,7 @@ static void answer(tree *t, const question *all, size_t n)
     }
     hf_free(t->leaf);
     hf_free(t->nodes);
+    hf_free(t->others);
 }
 
 void hf_pred_shared_totals(hf_pred *p)

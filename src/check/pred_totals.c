@@ -18,6 +18,7 @@
 
 #include "base/bits.h"
 #include "base/ratio.h"
+#include "sql/cache.h"
 
 /* ---- one total ----------------------------------------------------------- */
 
@@ -33,11 +34,51 @@ static bool is_ordered(const hf_sql_value *v)
            v->type == HF_SQL_TIMESTAMP;
 }
 
+/* So many can be added up in units of HF_DECIMAL_ONE without overflow. */
+#define MOST_UNITS (HF_DECIMAL_ONE * 1000000000)
+
+/* A decimal in these units; false if it is too fine or too large. */
+static bool units_of(const hf_sql_value *v, hf_wide *ret)
+{
+    hf_wide units = v->decimal;
+
+    if (v->type != HF_SQL_DECIMAL || v->scale > HF_DECIMAL_SCALE)
+        return false;
+    for (unsigned i = v->scale; i < HF_DECIMAL_SCALE; i++) {
+        if (units > MOST_UNITS || units < -MOST_UNITS)
+            return false;
+        units *= 10;
+    }
+    *ret = units;
+    return units <= MOST_UNITS && units >= -MOST_UNITS;
+}
+
+/* One that is no integer. */
+static void note_other(hf_pred_total *t, const hf_sql_value *v, int sign)
+{
+    hf_wide units;
+
+    t->texts += v->type == HF_SQL_TEXT ? sign : 0;
+    if (!units_of(v, &units))
+        return;
+    t->decimals += sign;
+    t->parts += sign * units;
+}
+
 static void note_value(hf_pred_total *t, const hf_sql_value *v, int sign)
 {
     t->rows += sign;
     if (v->type == HF_SQL_INT)
         t->sum += sign * (hf_int128)v->integer;
+    else
+        note_other(t, v, sign);
+}
+
+static bool is_addable(const hf_sql_value *v)
+{
+    hf_wide units;
+
+    return v->type == HF_SQL_INT || units_of(v, &units);
 }
 
 void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing)
@@ -50,7 +91,7 @@ void hf_pred_add(hf_pred_total *t, const hf_sql_value *v, bool missing)
     if (v->type == HF_SQL_NULL)
         return;
     note_value(t, v, 1);
-    t->no_integer |= v->type != HF_SQL_INT;
+    t->no_sum |= !is_addable(v);
     t->no_order |= !is_ordered(v);
     if (t->has_extremes &&
         (is_number(v) != is_number(&t->min) || v->type == HF_SQL_REAL))
@@ -68,7 +109,10 @@ void hf_pred_join(hf_pred_total *t, const hf_pred_total *more)
     t->rows += more->rows;
     t->sum += more->sum;
     t->missing |= more->missing;
-    t->no_integer |= more->no_integer;
+    t->decimals += more->decimals;
+    t->texts += more->texts;
+    t->parts += more->parts;
+    t->no_sum |= more->no_sum;
     t->no_order |= more->no_order;
     if (!more->has_extremes)
         return;
@@ -90,33 +134,100 @@ void hf_pred_count_value(hf_pred_total *t, uint32_t odd[3],
     if (v->type == HF_SQL_NULL)
         return;
     note_value(t, v, sign);
-    odd[1] += (uint32_t)(v->type != HF_SQL_INT ? sign : 0);
+    odd[1] += (uint32_t)(!is_addable(v) ? sign : 0);
     odd[2] += (uint32_t)(!is_number(v) || v->type == HF_SQL_REAL ? sign : 0);
 }
 
 void hf_pred_note_odd(hf_pred_total *t, const uint32_t odd[3])
 {
     t->missing = odd[0] > 0;
-    t->no_integer = odd[1] > 0;
+    t->no_sum = odd[1] > 0;
     t->no_order = odd[2] > 0;
 }
 
-static const char *why_unclear(const hf_pred_total *t, hf_op_kind kind,
-                               const hf_predicate *q)
+/* ---- judging ------------------------------------------------------------- */
+
+/* All in units of HF_DECIMAL_ONE. */
+static hf_wide sum_of(const hf_pred_total *t)
+{
+    return t->sum * HF_DECIMAL_ONE + t->parts;
+}
+
+static hf_wide size_of(const hf_sql_value *v)
+{
+    hf_wide units = 0;
+
+    if (v->type == HF_SQL_INT)
+        units = v->integer * HF_DECIMAL_ONE;
+    else
+        (void)units_of(v, &units);
+    return units < 0 ? -units : units;
+}
+
+static hf_wide largest(const hf_pred_total *t)
+{
+    hf_wide low = size_of(&t->min), high = size_of(&t->max);
+
+    return low > high ? low : high;
+}
+
+/* A sum or an average of one number or more against the result. */
+static hf_ratio_fit sum_fits(const hf_pred_total *t, hf_op_kind kind,
+                             hf_scalar given)
+{
+    uint64_t n = (uint64_t)t->rows;
+    hf_sql_value v = hf_sql_of_int((int64_t)t->sum);
+
+    if (t->decimals > 0)
+        return kind == HF_OP_AVG
+                   ? hf_average_fits(sum_of(t), largest(t), n, given)
+                   : hf_sum_fits(sum_of(t), largest(t), n, given);
+    if (kind == HF_OP_AVG)
+        return hf_ratio_fits(t->sum, n, 0, given);
+    return hf_sql_scalar_equal(given, &v) ? HF_RATIO_YES : HF_RATIO_NO;
+}
+
+static bool overflows(const hf_pred_total *t)
+{
+    if (t->sum > INT64_MAX || t->sum < INT64_MIN)
+        return true;
+    return t->decimals > 0 && (sum_of(t) > INT64_MAX * HF_DECIMAL_ONE ||
+                               sum_of(t) < INT64_MIN * HF_DECIMAL_ONE);
+}
+
+/* Texts are ordered by a dialect, and numbers by themselves. */
+static const char *why_no_end(const hf_pred *p, const hf_pred_total *t,
+                              const hf_predicate *q)
+{
+    bool texts = t->texts > 0 && t->texts == t->rows;
+
+    if (texts && hf_sql_cache_dialect(p->cache) == HF_SQL_ANY)
+        return "the order of texts is that of a database: --dialect says which";
+    if (!texts && t->no_order)
+        return "the values have no order that all databases agree upon";
+    if (q->result.type == HF_NIL || t->rows == 0)
+        return NULL;
+    return texts != (q->result.type == HF_TEXT)
+               ? "the recorded result is of another type than the values"
+               : NULL;
+}
+
+static const char *why_unclear(const hf_pred *p, const hf_pred_total *t,
+                               hf_op_kind kind, const hf_predicate *q)
 {
     if (t->missing && !(kind == HF_OP_COUNT_ROWS && q->n_columns == 0))
         return "a row does not have the column";
-    if ((kind == HF_OP_SUM || kind == HF_OP_AVG) && t->no_integer)
-        return "not all values are integers";
-    if ((kind == HF_OP_SUM || kind == HF_OP_AVG) &&
-        (t->sum > INT64_MAX || t->sum < INT64_MIN))
-        return "the integers overflow";
-    if (kind == HF_OP_AVG && t->rows > 0 &&
-        hf_ratio_fits(t->sum, (uint64_t)t->rows, 0, q->result) ==
-            HF_RATIO_PERHAPS)
-        return "the result may have been rounded";
-    if ((kind == HF_OP_MIN || kind == HF_OP_MAX) && t->no_order)
-        return "the values have no order that all databases agree upon";
+    if (kind == HF_OP_MIN || kind == HF_OP_MAX)
+        return why_no_end(p, t, q);
+    if (kind == HF_OP_COUNT_ROWS)
+        return NULL;
+    if (t->no_sum)
+        return "not all values are numbers that can be added up exactly";
+    if (overflows(t))
+        return "the numbers overflow";
+    if (t->rows > 0 && sum_fits(t, kind, q->result) == HF_RATIO_PERHAPS)
+        return t->decimals > 0 ? "decimals may have been rounded"
+                               : "the result may have been rounded";
     return NULL;
 }
 
@@ -131,7 +242,7 @@ void hf_pred_judge_total(hf_pred *p, const hf_pred_op *o, const hf_predicate *q,
                          const hf_pred_total *t)
 {
     hf_op_kind kind = hf_op_kind_of(p->g->h, o->op);
-    const char *why = why_unclear(t, kind, q);
+    const char *why = why_unclear(p, t, kind, q);
     hf_sql_value v;
     bool right;
 
@@ -141,15 +252,12 @@ void hf_pred_judge_total(hf_pred *p, const hf_pred_op *o, const hf_predicate *q,
     }
     if (kind == HF_OP_COUNT_ROWS)
         v = hf_sql_of_int(q->n_columns > 0 ? t->rows : t->matches);
-    else if (kind == HF_OP_SUM)
-        v = hf_sql_of_int((int64_t)t->sum);
     else
         v = kind == HF_OP_MIN ? t->min : t->max;
     if (kind != HF_OP_COUNT_ROWS && t->rows == 0)
         right = is_nothing(kind, q->result);
-    else if (kind == HF_OP_AVG)
-        right = hf_ratio_fits(t->sum, (uint64_t)t->rows, 0, q->result) ==
-                HF_RATIO_YES;
+    else if (kind == HF_OP_SUM || kind == HF_OP_AVG)
+        right = sum_fits(t, kind, q->result) == HF_RATIO_YES;
     else
         right = hf_sql_scalar_equal(q->result, &v);
     if (!right)
@@ -187,7 +295,7 @@ typedef struct sweep {
     HF_VEC(uint32_t) aside;
     hf_pred_keys keys;
     hf_pred_total total;
-    uint32_t odd[3]; /* matches now without column, no integers, no order */
+    uint32_t odd[3]; /* matches now without column, sum, order */
 } sweep;
 
 /* The version at this place satisfies the condition from now on, or no

@@ -400,25 +400,58 @@ static hf_sql_truth extreme_fits(const hf_replay_rows *rows, const hf_ranked *k,
     return truth(hf_sql_scalar_equal(p->result, &k->at[rank]));
 }
 
+/* In units of HF_DECIMAL_ONE; of summable columns only. */
+static hf_wide units_of(hf_wide number, unsigned scale)
+{
+    for (; scale < HF_DECIMAL_SCALE; scale++)
+        number *= 10;
+    return number;
+}
+
+static hf_wide size_of(const hf_sql_value *v)
+{
+    hf_wide units = v->type == HF_SQL_DECIMAL ? units_of(v->decimal, v->scale)
+                    : v->type == HF_SQL_INT   ? units_of(v->integer, 0)
+                                              : 0;
+
+    return units < 0 ? -units : units;
+}
+
+/* The largest number among them; of the whole column if they are not known. */
+static hf_wide largest(const hf_ranked *k, const hf_rows_answer *a)
+{
+    bool known = a->least < k->n_ranks && a->most < k->n_ranks;
+    hf_wide low = size_of(&k->at[known ? a->least : 0]);
+    hf_wide high = size_of(&k->at[known ? a->most : k->n_ranks - 1]);
+
+    if (!known && k->at[0].type == HF_SQL_NULL && k->n_ranks > 1)
+        low = size_of(&k->at[1]);
+    return low > high ? low : high;
+}
+
 /* A sum, or an average, of numbers. */
 static hf_sql_truth sum_fits(const hf_ranked *k, hf_op_kind kind,
-                             const hf_predicate *p, const hf_rows_total *t)
+                             const hf_predicate *p, const hf_rows_answer *a)
 {
+    const hf_rows_total *t = &a->total;
     hf_sql_value v = hf_sql_of_decimal(t->sum, k->scale);
     hf_ratio_fit fit = HF_RATIO_NO;
 
     if (t->odd > 0 || !k->summable || t->sum > INT64_MAX || t->sum < INT64_MIN)
         return HF_SQL_ERROR;
-    if (kind == HF_OP_AVG)
+    if (k->scale > 0) {
+        hf_wide sum = units_of(t->sum, k->scale), most = largest(k, a);
+
+        fit = kind == HF_OP_AVG ? hf_average_fits(sum, most, t->n, p->result)
+                                : hf_sum_fits(sum, most, t->n, p->result);
+    } else if (kind == HF_OP_AVG) {
         fit = hf_ratio_fits(t->sum, t->n, k->scale, p->result);
-    else if (p->result.type != HF_NIL && hf_sql_scalar_equal(p->result, &v))
+    } else if (p->result.type != HF_NIL && hf_sql_scalar_equal(p->result, &v)) {
         fit = HF_RATIO_YES;
-    if (fit == HF_RATIO_YES)
-        return HF_SQL_TRUE;
-    /* decimals: databases that add up doubles round */
-    return fit == HF_RATIO_PERHAPS || (k->scale > 0 && p->result.type != HF_NIL)
-               ? HF_SQL_ERROR
-               : HF_SQL_FALSE;
+    }
+    if (fit == HF_RATIO_PERHAPS)
+        return HF_SQL_ERROR;
+    return truth(fit == HF_RATIO_YES);
 }
 
 hf_sql_truth hf_rows_result_fits(const hf_replay_rows *rows, uint32_t table,
@@ -442,6 +475,6 @@ hf_sql_truth hf_rows_result_fits(const hf_replay_rows *rows, uint32_t table,
                       p->result.number == 0));
     k = &rows->tables.at[table].columns.at[t->column];
     if (kind == HF_OP_SUM || kind == HF_OP_AVG)
-        return sum_fits(k, kind, p, t);
+        return sum_fits(k, kind, p, a);
     return extreme_fits(rows, k, kind == HF_OP_MIN ? a->least : a->most, p, a);
 }

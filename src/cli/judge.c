@@ -84,6 +84,16 @@ static bool is_same(const hf_witness *a, const hf_witness *b)
            a->n_ops == b->n_ops && a->n_order == b->n_order;
 }
 
+/* What was expected, where a finding is about that. */
+static void explain_all(hf_job *job, hf_verify_session *session, hf_result *r)
+{
+    uint32_t most = hf_job_findings(job);
+
+    for (uint32_t i = 0; i < r->n_findings && i < most; i++)
+        hf_verify_explain(session, r->level, &job->cli->budget, &r->arena,
+                          &r->findings[i].witness);
+}
+
 /* The verdict's witness and the findings that will be shown. */
 static void confirm_all(hf_job *job, hf_verify_session *session, hf_result *r)
 {
@@ -113,6 +123,7 @@ static void recheck(hf_job *job, hf_result *r)
     session = hf_verify_open(job->h);
     hf_verify_set_dialect(session, job->options.dialect);
     confirm_all(job, session, r);
+    explain_all(job, session, r);
     hf_verify_close(session);
 }
 

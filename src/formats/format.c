@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "formats/formats_all.h"
 #include "formats/pack.h"
+#include "history/projection.h"
 
 static const hf_format *const formats[] = {
     &hf_format_text,           &hf_format_binary,
@@ -182,6 +183,11 @@ hf_status hf_import_history(const hf_input *in, const hf_format *format,
                       : build_history(in, format, &h, err);
     if (st == HF_OK)
         st = refuse_empty(in, h, err);
+    if (st == HF_OK) {
+        st = hf_history_project(h, err);
+        if (st != HF_OK)
+            hf_history_free(h);
+    }
     if (st == HF_OK)
         *ret_h = h;
     return st;

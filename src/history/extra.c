@@ -222,10 +222,21 @@ void hf_builder_snapshot(hf_builder *b, hf_op_id op, hf_scalar snapshot)
     place[1] = (uint32_t)(data >> 32);
 }
 
+/* count(*) has no column. */
+static uint32_t columns_of(unsigned kind, const hf_predicate_in *p)
+{
+    bool star = (kind & HF_OP_KIND_MASK) == HF_OP_COUNT_ROWS &&
+                p->n_columns == 1 && p->columns[0].type == HF_TEXT &&
+                p->columns[0].length == 1 && p->columns[0].text[0] == '*';
+
+    return star ? 0 : p->n_columns;
+}
+
 hf_op_id hf_builder_predicate(hf_builder *b, hf_txn_id t, unsigned kind,
                               const hf_predicate_in *p)
 {
-    uint64_t words = PREDICATE_HEAD + (uint64_t)p->n_columns +
+    uint32_t n_columns = columns_of(kind, p);
+    uint64_t words = PREDICATE_HEAD + (uint64_t)n_columns +
                      2 * ((uint64_t)p->n_versions + p->n_results) + 2;
     uint32_t at = begin_extra(b, words);
     hf_op_id op;
@@ -236,11 +247,11 @@ hf_op_id hf_builder_predicate(hf_builder *b, hf_txn_id t, unsigned kind,
                (p->has_result_set ? HAS_RESULTS : 0));
     put_string(b, p->table);
     put_string(b, p->condition);
-    put(b, p->n_columns);
+    put(b, n_columns);
     put(b, p->n_versions);
     put(b, p->n_results);
     put_scalar(b, p->result);
-    for (uint32_t i = 0; i < p->n_columns; i++)
+    for (uint32_t i = 0; i < n_columns; i++)
         put_string(b, p->columns[i]);
     put_versions(b, p->versions, p->n_versions);
     put_versions(b, p->results, p->n_results);

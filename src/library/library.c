@@ -146,6 +146,17 @@ hf_counts hf_history_counts(const hf_history *h)
 
 /* ---- checking ------------------------------------------------------------ */
 
+/* What was expected, where an anomaly is about that. */
+static void explain(const hf_history *h, hf_result *r, hf_budget *budget)
+{
+    hf_verify_session *session = hf_verify_open(h);
+
+    for (uint32_t i = 0; i < r->n_findings; i++)
+        hf_verify_explain(session, r->level, budget, &r->arena,
+                          &r->findings[i].witness);
+    hf_verify_close(session);
+}
+
 hf_status hf_check(const hf_history *h, const char *level, const char *engine,
                    const hf_limits *limits, hf_result **ret_r, hf_error *err)
 {
@@ -168,8 +179,11 @@ hf_status hf_check(const hf_history *h, const char *level, const char *engine,
         st = hf_certificate_check(h, err);
     if (st != HF_OK)
         return st;
-    return hf_engine_ask(e, h, found, NULL, begin_budget(&budget, limits),
-                         ret_r, err);
+    st = hf_engine_ask(e, h, found, NULL, begin_budget(&budget, limits), ret_r,
+                       err);
+    if (st == HF_OK)
+        explain(h, *ret_r, limits ? &budget : NULL);
+    return st;
 }
 
 hf_verdict hf_result_verdict(const hf_result *r)

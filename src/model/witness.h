@@ -157,6 +157,36 @@ typedef struct hf_step {
 #define HF_CHOSEN_INITIAL 0xffffffffu /* the initial version */
 #define HF_CHOSEN(writer) ((writer) + 1u)
 
+/* What an expected order of transactions gives where an operation saw
+ * something else: for one key the version that is there and the one that was
+ * seen.  HF_NONE: none, or for those who wrote them, nobody or not known. */
+typedef struct hf_state_row {
+    hf_key_id key;
+    hf_value_id expected, seen;
+    hf_txn_id expected_by, seen_by;
+    bool seen_later; /* seen_by stands behind the reader in the order */
+} hf_state_row;
+
+#define HF_STATE_ROWS 5 /* of one operation; others are counted */
+
+typedef struct hf_state_view {
+    hf_op_id op;
+    bool is_serial; /* no state but the last before its transaction counts */
+    bool has_total; /* aggregates: total is what the state gives */
+    hf_scalar total;
+    bool has_rows; /* the keys that differ */
+    uint32_t n_rows, more_rows;
+    hf_state_row *rows;
+    bool is_list; /* an item that is a list: its elements */
+    uint32_t n_items;
+    hf_value_id *items;
+    /* the states of the order that the operation fits, the nearest of them:
+     * from a write on, until another, HF_NONE: to either end */
+    bool fits, fits_later; /* some do; they are behind the reader */
+    bool fits_none;        /* all were tried, and none does */
+    hf_op_id since, until;
+} hf_state_view;
+
 typedef struct hf_witness {
     hf_witness_kind kind;
     /* each transaction is judged by the level it names, if it names one;
@@ -178,6 +208,10 @@ typedef struct hf_witness {
     hf_edge *edges; /* edges[i].to == edges[i+1].from, around */
     uint32_t n_ops;
     hf_op_id *ops;
+    /* expected state mismatch: what was expected instead, for those who
+     * explain it; made by hf_verify_explain(), else NULL */
+    uint32_t n_states;
+    hf_state_view *states;
     /* proof; its cycles are in edges, one after the other */
     uint32_t n_steps;
     hf_step *steps;

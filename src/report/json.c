@@ -364,6 +364,7 @@ static void write_finding(const hf_history *h, const hf_finding *f, hf_json *j)
     }
     write_ops(h, &f->witness, j);
     write_explanation(h, &f->witness, j);
+    hf_states_write(h, &f->witness, j);
     write_rests(f->witness.rests, j);
     hf_json_end(j);
     hf_vec_release(&txns);

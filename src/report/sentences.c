@@ -541,6 +541,13 @@ static void tell_state(const tale *s)
     hf_op_print(s->h, s->ops[0], s->out);
     if (source)
         tell_source(s, source);
+    if (s->w->n_states == 1 && (!expected || hf_op_has_predicate(kind(s, 0)))) {
+        say(s, s->w->states->is_serial
+                   ? "; the state before it in the order"
+                   : "; no state before it in the order fits: the last one");
+        hf_state_print(s->h, s->w->states, !source, s->out);
+        return;
+    }
     if (!expected) {
         say(s, source ? "; the state before it in the order has something else"
                       : ", which is not what the order gives");
@@ -585,6 +592,8 @@ static void tell_expected(const tale *s)
             hf_op_print(s->h, s->ops[i], s->out);
         }
         say(s, "; no state before it in the order gives all of this");
+        for (uint32_t i = 0; i < s->w->n_states; i++)
+            hf_state_fits_print(s->h, &s->w->states[i], s->out);
     } else if (s->w->n_ops == 3 && s->ops[0] == s->ops[2]) {
         who(s, 0);
         say(s, " is before ");

@@ -24,7 +24,7 @@ static void print_cut(hf_str s, size_t shown, hf_out *out)
     hf_out_text(out, hf_quote(buffer, shown + 8, s.ptr, s.len));
 }
 
-static void print_scalar(const hf_scalar *s, hf_out *out)
+void hf_scalar_print(const hf_scalar *s, hf_out *out)
 {
     switch (s->type) {
     case HF_INT:
@@ -88,7 +88,7 @@ static void print_list(const hf_history *h, hf_value_id v, hf_out *out)
         if (i > 0)
             hf_out_char(out, ' ');
         s = hf_value_scalar(h, items[i]);
-        print_scalar(&s, out);
+        hf_scalar_print(&s, out);
     }
     hf_out_char(out, ']');
     hf_free(items);
@@ -104,7 +104,7 @@ void hf_value_print(const hf_history *h, hf_value_id v, hf_out *out)
         print_list(h, v, out);
     } else {
         s = hf_value_scalar(h, v);
-        print_scalar(&s, out);
+        hf_scalar_print(&s, out);
     }
 }
 
@@ -212,7 +212,7 @@ static void print_predicate(const hf_history *h, hf_op_id op, bool result,
         print_rows(h, &p, out);
     } else {
         hf_out_text(out, " = ");
-        print_scalar(&p.result, out);
+        hf_scalar_print(&p.result, out);
     }
 }
 

@@ -46,6 +46,19 @@ uint32_t hf_sentence_count(const hf_witness *w);
 void hf_sentence_print(const hf_history *h, const hf_witness *w, uint32_t i,
                        hf_out *out);
 
+/* " has x = 2 of T2 (line 2); x = 1 is ...": what an expected order gives in
+ * place of what an operation saw, and which transaction explains that;
+ * with_source: also who wrote what was seen. */
+void hf_state_print(const hf_history *h, const hf_state_view *s,
+                    bool with_source, hf_out *out);
+/* "; operation 2 fits until T2 (line 3) wrote x = 2", or nothing. */
+void hf_state_fits_print(const hf_history *h, const hf_state_view *s,
+                         hf_out *out);
+/* The field "expected" of docs/json.md, if there are any. */
+void hf_states_write(const hf_history *h, const hf_witness *w, hf_json *j);
+/* "12", "\"text\"", "nil" */
+void hf_scalar_print(const hf_scalar *s, hf_out *out);
+
 /* The operations that a witness cites, ascending, each once; released with
  * hf_vec_release(). */
 typedef HF_VEC(hf_op_id) hf_op_list;

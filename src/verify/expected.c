@@ -113,7 +113,7 @@ static bool find_ties(const hf_verifier *v, const hf_expectation *e)
     return false;
 }
 
-static const hf_expectation *expectation(hf_verifier *v, unsigned by)
+const hf_expectation *hf_expectation_get(hf_verifier *v, unsigned by)
 {
     const hf_history *h = v->h;
     hf_expectation *e = v->expectation;
@@ -155,29 +155,28 @@ static bool refuse(const claim *c, const char *why)
                      hf_anomaly_get(HF_EXPECTED_STATE)->name, why);
 }
 
-static void watch(claim *c, const hf_probe *p)
+void hf_probe_watch(const hf_history *h, const hf_probe *p, bool *watched)
 {
-    const hf_history *h = c->v->h;
     hf_predicate q;
 
     if (p->key != HF_NONE) {
-        c->watched[p->key] = true;
+        watched[p->key] = true;
         return;
     }
     q = hf_op_predicate(h, p->op);
     for (hf_key_id k = 0; k < h->n_keys; k++)
-        c->watched[k] |= hf_table_of(h, k) == q.table;
+        watched[k] |= hf_table_of(h, k) == q.table;
     for (uint32_t i = 0; i < q.n_versions; i++)
-        c->watched[h->value_key[q.versions[i].value]] = true;
+        watched[h->value_key[q.versions[i].value]] = true;
     for (uint32_t i = 0; i < q.n_results; i++)
-        c->watched[h->value_key[q.results[i].value]] = true;
+        watched[h->value_key[q.results[i].value]] = true;
 }
 
 static bool add_probe(claim *c, hf_op_id op)
 {
     if (!hf_probe_open(c->v, c->e, c->t, op, &c->probes[c->n_probes]))
         return false;
-    watch(c, &c->probes[c->n_probes++]);
+    hf_probe_watch(c->v->h, &c->probes[c->n_probes++], c->watched);
     return true;
 }
 
@@ -547,7 +546,7 @@ bool hf_verify_expected(hf_verifier *v)
         if (!hf_op_counts(v->h, v->w->ops[i]))
             return hf_refuse(v, "operation %u failed and had no effect",
                              (unsigned)v->w->ops[i]);
-    c.e = expectation(v, by);
+    c.e = hf_expectation_get(v, by);
     if (!c.e)
         return false;
     c.t = hf_op_txn(v->h, v->w->ops[0]);

@@ -67,8 +67,23 @@ hf_fit hf_probe_fits(const hf_scene *s, const hf_probe *p);
 /* The value that T sees of the key at op; HF_NONE: nil. */
 hf_value_id hf_scene_value(const hf_scene *s, hf_op_id op, hf_key_id key);
 
+/* What T sees of the key at op: the value and who wrote it (T itself,
+ * HF_WRITER_INITIAL). */
+hf_item_read hf_scene_sight(const hf_scene *s, hf_op_id op, hf_key_id key);
+/* Does an entry of the version set of op fit? */
+hf_fit hf_scene_entry_fits(const hf_scene *s, hf_op_id op,
+                           const hf_item_read *e);
+
+/* The order that a witness names by one of HF_REST_EXPECTED; NULL: there is
+ * none, which is refused. */
+const hf_expectation *hf_expectation_get(hf_verifier *v, unsigned by);
+/* Marks the keys that the operation looks at. */
+void hf_probe_watch(const hf_history *h, const hf_probe *p, bool *watched);
+
 /* The whole claim. */
 bool hf_verify_expected(hf_verifier *v);
+/* See hf_verify_explain(); expected_view.c. */
+void hf_expected_explain(hf_verifier *v, hf_arena *arena, hf_witness *w);
 
 /* For valid claims: an operation without version set returned what the state
  * gives that its transaction sees in this world. */

@@ -52,9 +52,7 @@ static uint32_t slot_now(const hf_scene *s, hf_key_id key,
     return hf_facts_slot(&v->facts, w->writers[at - 1], key);
 }
 
-/* What T sees of the key at op: the value and who wrote it (T itself,
- * HF_WRITER_INITIAL). */
-static hf_item_read sight(const hf_scene *s, hf_op_id op, hf_key_id key)
+hf_item_read hf_scene_sight(const hf_scene *s, hf_op_id op, hf_key_id key)
 {
     const hf_verifier *v = s->v;
     const hf_facts *f = &v->facts;
@@ -76,7 +74,7 @@ static hf_item_read sight(const hf_scene *s, hf_op_id op, hf_key_id key)
 
 hf_value_id hf_scene_value(const hf_scene *s, hf_op_id op, hf_key_id key)
 {
-    return sight(s, op, key).value;
+    return hf_scene_sight(s, op, key).value;
 }
 
 /* ---- entries ------------------------------------------------------------- */
@@ -84,7 +82,7 @@ hf_value_id hf_scene_value(const hf_scene *s, hf_op_id op, hf_key_id key)
 /* Is it, as recorded, the version that is there? */
 static bool is_there(const hf_scene *s, hf_op_id op, const hf_item_read *e)
 {
-    hf_item_read now = sight(s, op, e->key);
+    hf_item_read now = hf_scene_sight(s, op, e->key);
 
     return is_equal(s->v->h, now.value, e->value) &&
            (e->writer == HF_NONE || e->writer == now.writer);
@@ -174,8 +172,8 @@ static bool may_be(const strip *x, uint32_t i, const hf_item_read *e)
     return e->writer == hf_op_txn(v->h, v->facts.write_op[x->slots[i]]);
 }
 
-/* One entry of the version set of op. */
-static hf_fit entry_fits(const hf_scene *s, hf_op_id op, const hf_item_read *e)
+hf_fit hf_scene_entry_fits(const hf_scene *s, hf_op_id op,
+                           const hf_item_read *e)
 {
     const hf_verifier *v = s->v;
     hf_fit fit = HF_DIFFERS;
@@ -211,7 +209,7 @@ static hf_fit listed_fits(const hf_scene *s, hf_op_id op, const hf_predicate *q)
     for (uint32_t i = 0; i < q->n_versions; i++) {
         hf_item_read e = {h->value_key[q->versions[i].value],
                           q->versions[i].value, q->versions[i].writer, op};
-        hf_fit one = entry_fits(s, op, &e);
+        hf_fit one = hf_scene_entry_fits(s, op, &e);
 
         if (one == HF_DIFFERS)
             return one;
@@ -245,7 +243,7 @@ static hf_fit table_fits(const hf_scene *s, hf_op_id op, const hf_predicate *q)
             continue;
         if (v->facts.key_use[k] & (HF_KEY_BLIND | HF_KEY_LIST))
             return HF_FIT_UNKNOWN;
-        e = sight(s, op, k);
+        e = hf_scene_sight(s, op, k);
         if (!is_nil(v->h, e.value))
             hf_tally_add(v, &e, &t);
     }
@@ -270,7 +268,7 @@ static hf_fit snapshot_fits(const hf_scene *s, hf_op_id op,
             continue;
         if (!hf_entry_of(v, s->t, op, k, &e))
             return HF_FITS; /* it counts as one without version set */
-        one = entry_fits(s, op, &e);
+        one = hf_scene_entry_fits(s, op, &e);
         if (one == HF_DIFFERS)
             fit = one;
         if (one == HF_FIT_UNKNOWN && fit == HF_FITS)

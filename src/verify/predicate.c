@@ -256,15 +256,24 @@ static hf_set_fault fault_if(bool wrong)
     return wrong ? HF_SET_MISMATCH : HF_SET_FINE;
 }
 
-static hf_set_fault judge_average(hf_scalar given, const hf_tally *t)
+static hf_set_fault fault_of(hf_ratio_fit fit)
 {
-    hf_ratio_fit fit =
-        hf_ratio_fits(t->sum, (uint64_t)t->n, HF_DECIMAL_SCALE, given);
-
-    if (fit == HF_RATIO_NO && t->decimal && given.type != HF_NIL)
-        fit = HF_RATIO_PERHAPS; /* doubles that were added up */
     return fit == HF_RATIO_PERHAPS ? HF_SET_UNKNOWN
                                    : fault_if(fit == HF_RATIO_NO);
+}
+
+static hf_wide largest(const hf_tally *t)
+{
+    return -t->least > t->most ? -t->least : t->most;
+}
+
+static hf_set_fault judge_average(hf_scalar given, const hf_tally *t)
+{
+    uint64_t n = (uint64_t)t->n;
+
+    return fault_of(t->decimal
+                        ? hf_average_fits(t->sum, largest(t), n, given)
+                        : hf_ratio_fits(t->sum, n, HF_DECIMAL_SCALE, given));
 }
 
 /* The least or greatest of texts: by bytes, if the dialect is known. */
@@ -299,12 +308,11 @@ static hf_set_fault judge_total(hf_verifier *v, const struct hf_sets *s,
         return fault_if(!nil && (kind != HF_OP_SUM || number != 0));
     if (kind == HF_OP_AVG)
         return judge_average(given, t);
+    if (kind == HF_OP_SUM && t->decimal)
+        return fault_of(hf_sum_fits(t->sum, largest(t), (uint64_t)t->n, given));
     if (kind == HF_OP_SUM)
         expected = t->sum;
-    if (!nil && number == expected)
-        return HF_SET_FINE;
-    return kind == HF_OP_SUM && t->decimal && !nil ? HF_SET_UNKNOWN
-                                                   : HF_SET_MISMATCH;
+    return fault_if(nil || number != expected);
 }
 
 static hf_set_fault judge_aggregate(hf_verifier *v, const struct hf_sets *s)

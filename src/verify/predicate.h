@@ -57,6 +57,10 @@ typedef struct hf_tally {
 void hf_tally_begin(hf_verifier *v, hf_op_id op, hf_tally *ret);
 void hf_tally_add(hf_verifier *v, const hf_item_read *entry, hf_tally *t);
 hf_set_fault hf_tally_end(hf_verifier *v, hf_tally *t);
+/* What an aggregate is; averages to six digits.  False if it cannot be said.
+ * Texts are in the arena or borrowed from the history; tally_total.c. */
+bool hf_tally_total(hf_verifier *v, hf_op_id op, const hf_tally *t,
+                    hf_arena *arena, hf_scalar *ret);
 
 /* All snapshots of the history at once; sweep.c.  Per operation, NULL if the
  * budget is spent. */

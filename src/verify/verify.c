@@ -16,6 +16,7 @@
 
 #include "history/bare_lists.h"
 #include "verify/entries.h"
+#include "verify/expected.h"
 
 bool hf_refuse(hf_verifier *v, const char *format, ...)
 {
@@ -234,6 +235,26 @@ static bool can_prove(const hf_claim *claim)
            hf_witness_proves(claim->witness.kind) == claim->verdict;
 }
 
+static void take(hf_verifier *v, const hf_witness *w, hf_level level,
+                 hf_budget *budget)
+{
+    v->w = w;
+    v->level = level;
+    v->info = hf_level_get(level);
+    v->budget = budget;
+    v->status = HF_OK;
+}
+
+static void drop(hf_verifier *v)
+{
+    release_pages(&v->claim);
+    hf_arena_reset(&v->claim.arena);
+    v->w = NULL;
+    v->budget = NULL;
+    v->ret = NULL;
+    v->err = NULL;
+}
+
 hf_status hf_verify_claim_in(hf_verify_session *session, const hf_claim *claim,
                              hf_budget *budget, hf_verification *ret,
                              hf_error *err)
@@ -246,11 +267,7 @@ hf_status hf_verify_claim_in(hf_verify_session *session, const hf_claim *claim,
                        "a claim of verdict unknown proves nothing");
     if ((unsigned)claim->level >= HF_LEVEL_COUNT)
         return hf_fail(err, HF_ERR_USAGE, "no such level");
-    v->w = &claim->witness;
-    v->level = claim->level;
-    v->info = hf_level_get(claim->level);
-    v->budget = budget;
-    v->status = HF_OK;
+    take(v, &claim->witness, claim->level, budget);
     v->ret = &answer;
     v->err = err;
     if (can_prove(claim))
@@ -260,15 +277,27 @@ hf_status hf_verify_claim_in(hf_verify_session *session, const hf_claim *claim,
                         "a witness of this kind does not prove the "
                         "verdict \"%s\"",
                         hf_verdict_name(claim->verdict));
-    release_pages(&v->claim);
-    hf_arena_reset(&v->claim.arena);
-    v->w = NULL;
-    v->budget = NULL;
-    v->ret = NULL;
-    v->err = NULL;
+    drop(v);
     if (v->status == HF_OK)
         *ret = answer;
     return v->status;
+}
+
+void hf_verify_explain(hf_verify_session *session, hf_level level,
+                       hf_budget *budget, hf_arena *arena, hf_witness *w)
+{
+    hf_verifier *v = session;
+    hf_verification answer = {.accepted = false, .reason = ""};
+    hf_error err;
+
+    if (w->kind != HF_WITNESS_OPERATIONS || w->anomaly != HF_EXPECTED_STATE)
+        return;
+    take(v, w, level, budget);
+    v->ret = &answer;
+    v->err = &err;
+    if (ids_exist(v) && hf_facts_build(v))
+        hf_expected_explain(v, arena, w);
+    drop(v);
 }
 
 hf_status hf_verify_claim(const hf_history *h, const hf_claim *claim,

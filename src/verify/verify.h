@@ -66,7 +66,13 @@ HF_MUST_USE hf_status hf_verify_claim_in(hf_verify_session *session,
                                          hf_budget *budget,
                                          hf_verification *ret, hf_error *err);
 
-/* The same for one claim alone. */
+/* Adds what was expected instead, and where it would have fitted, to a witness
+ * of HF_EXPECTED_STATE that was accepted; in the arena.  Others are left as
+ * they are, and so is one for which the budget runs out. */
+void hf_verify_explain(hf_verify_session *session, hf_level level,
+                       hf_budget *budget, hf_arena *arena, hf_witness *w);
+
+/* hf_verify_claim_in() for one claim alone. */
 HF_MUST_USE hf_status hf_verify_claim(const hf_history *h,
                                       const hf_claim *claim, hf_budget *budget,
                                       hf_verification *ret, hf_error *err);

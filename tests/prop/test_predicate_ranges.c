@@ -9,6 +9,7 @@
  * reads and aggregates over ranges, nearly each of them spelt in a way of its
  * own, all with snapshots by time.  Transactions run one after the other, on a
  * snapshot, or with a new snapshot for each statement; some results are wrong.
+ * In some histories column b counts in quarters: whole numbers and decimals.
  *
  * At every level the engine agrees with the reference, and verify accepts its
  * witnesses.  Every second history is judged as if all components of the graph
@@ -69,6 +70,7 @@ typedef struct world {
     row state[TXNS + 1][KEYS]; /* after so many commits */
     mode mode;
     bool sessions;     /* few of them */
+    bool quarters;     /* column b is in quarters */
     int next_b, wrong; /* the operation whose result is wrong; -1 */
     int n_ops, n_versions;
     bool values[VALUES];
@@ -191,10 +193,23 @@ static hf_scalar text_of(const char *text)
     return (hf_scalar){HF_TEXT, 0, text, strlen(text)};
 }
 
+/* "3", or in quarters "0.75" */
+static const char *number(int n, bool quarters, char ret[24])
+{
+    if (!quarters || n % 4 == 0)
+        (void)snprintf(ret, 24, "%d", quarters ? n / 4 : n);
+    else
+        (void)snprintf(ret, 24, "%d.%s", n / 4,
+                       n % 4 == 1   ? "25"
+                       : n % 4 == 2 ? "5"
+                                    : "75");
+    return ret;
+}
+
 static row new_row(world *w, int key, bool there)
 {
     row r = {.there = there};
-    char text[64];
+    char text[64], b[24];
     int n;
 
     w->n_versions++;
@@ -205,7 +220,8 @@ static row new_row(world *w, int key, bool there)
     r.b = w->next_b++;
     w->values[r.a] = true;
     w->made[r.a]++;
-    n = snprintf(text, sizeof(text), "{\"a\":%d,\"b\":%d}", r.a, r.b);
+    n = snprintf(text, sizeof(text), "{\"a\":%d,\"b\":%s}", r.a,
+                 number(r.b, w->quarters, b));
     r.value = hf_builder_value(w->b, w->key[key],
                                (hf_scalar){HF_ROW, 0, text, (size_t)n});
     return r;
@@ -242,6 +258,7 @@ static void add_up(world *w, hf_txn_id t, const row *view, hf_predicate_in *p,
     int pick = below(w, 4), count = 0, least = 0, most = 0, sum = 0;
     bool by_a = hf_rng_chance(w->r, 50);
     hf_scalar column = text_of(by_a ? "a" : "b");
+    char text[24];
 
     for (int k = 0; k < KEYS; k++) {
         int v = by_a ? view[k].a : view[k].b;
@@ -262,6 +279,14 @@ static void add_up(world *w, hf_txn_id t, const row *view, hf_predicate_in *p,
                        : pick == 2 ? sum
                                    : count;
     p->result.number += w->n_ops == w->wrong;
+    if (p->result.type == HF_INT && w->quarters && !by_a && pick < 3) {
+        const char *spelled = number((int)p->result.number, true, text);
+
+        if (strchr(spelled, '.'))
+            p->result = (hf_scalar){HF_REAL, 0, spelled, strlen(spelled)};
+        else
+            p->result.number /= 4;
+    }
     if (!p->has_result_set || p->result.type == HF_NIL)
         p->result = (hf_scalar){.type = HF_NIL};
     note_question(w, c, true);
@@ -338,6 +363,7 @@ static hf_history *random_world(world *w, uint64_t seed, hf_rng *r,
     *w = (world){.r = r, .b = hf_builder_new(), .wrong = -1};
     w->mode = (mode)below(w, MODES);
     w->sessions = hf_rng_chance(r, 50);
+    w->quarters = hf_rng_chance(r, 40);
     n = 3 + below(w, TXNS - 2);
     if (hf_rng_chance(r, 20))
         w->wrong = below(w, 6 * n);
