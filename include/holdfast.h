@@ -269,9 +269,13 @@ HF_API hf_op_id hf_builder_sql(hf_builder *b, hf_txn_id t,
                                const hf_sql_in *sql);
 
 /* Certificate: t's last write of key is the next version in key's version
- * order; t is next in the expected serial order; the database's own clock. */
+ * order; t is next in the expected serial order; the database's own clock.
+ * The version order of key, or the serial order, was recorded and is empty: it
+ * then leaves out whoever committed, unless entries are added as well. */
 HF_API void hf_builder_order(hf_builder *b, hf_key_id key, hf_txn_id t);
 HF_API void hf_builder_serial(hf_builder *b, hf_txn_id t);
+HF_API void hf_builder_empty_order(hf_builder *b, hf_key_id key);
+HF_API void hf_builder_empty_serial(hf_builder *b);
 HF_API void hf_builder_timestamps(hf_builder *b, hf_txn_id t, uint64_t start,
                                   uint64_t commit);
 /* The workload promises: no value is written twice to a key. */

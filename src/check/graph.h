@@ -179,7 +179,7 @@ typedef struct hf_graph {
     uint64_t open_reads;       /* reads with several possible sources */
     hf_op_id open_read;        /* one of them */
     HF_VEC(hf_op_id) open;     /* all of them */
-    char undecided[160];       /* what items cannot judge; empty: nothing */
+    char undecided[320];       /* what items cannot judge; empty: nothing */
     bool undecided_everywhere; /* at read-uncommitted as well */
     HF_VEC(hf_place) odd;      /* lists no version order explains */
     HF_VEC(hf_edge) clashes;   /* certificate against lists: cycles of two */

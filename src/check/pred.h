@@ -258,7 +258,7 @@ typedef struct hf_pred {
     HF_VEC(hf_pred_seen) seen;      /* by the transaction at hand */
     HF_VEC(hf_pred_seen) conflicts; /* INT: see hf_pred_report_conflicts() */
     HF_VEC(hf_pred_seen) renewed;   /* items of keys that the reader writes */
-    char undecided_before[160];     /* what items alone could not judge */
+    char undecided_before[320];     /* what items alone could not judge */
     bool everywhere_before;
     hf_pred_entries entries;     /* room */
     HF_VEC(hf_version_ref) rows; /* room */

@@ -116,6 +116,8 @@ static hf_pred *make(hf_graph *g, bool certain_only)
     hf_arena_init(&p->arena);
     hf_map_init(&p->by_text);
     p->certain_only = certain_only;
+    _Static_assert(sizeof(p->undecided_before) == sizeof(g->undecided),
+                   "one is a copy of the other");
     memcpy(p->undecided_before, g->undecided, sizeof(g->undecided));
     p->everywhere_before = g->undecided_everywhere;
     p->cache = g->options.cache ? g->options.cache

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/promises.h"
+
 /* ---- what is wrong, what is not known ------------------------------------ */
 
 void hf_pred_mismatch(hf_pred *p, const hf_pred_op *o)
@@ -288,6 +290,52 @@ static void list_explicit(hf_pred *p, const hf_pred_op *o,
     }
 }
 
+/* Says what the certificate lacks for a snapshot, if one was recorded: the
+ * first key of which it does not know the version. */
+static void unclear_snapshot(hf_pred *p, const hf_pred_op *o)
+{
+    const hf_history *h = p->g->h;
+    const hf_snapshots *snapshots = hf_pred_snapshots(p);
+    const hf_key_id *keys = NULL;
+    uint32_t n = hf_snapshot_keys(snapshots, o->q.table, &keys), i = 0;
+    hf_snapshot_lack lack;
+    char name[HF_KEY_WORDS], why[HF_KEY_WORDS + 200];
+    long long first, second;
+
+    if (p->g->undecided[0])
+        return; /* the first reason stays */
+    while (i < n &&
+           !hf_snapshot_lacks(snapshots, o->txn, o->op, keys[i], &lack))
+        i++;
+    if (i == n) { /* lists, increments without results */
+        hf_pred_unclear(p, o, false,
+                        "its snapshot has a list, or a value that was not recorded");
+        return;
+    }
+    (void)hf_key_words(h, keys[i], name);
+    first = (long long)hf_txn_label(h, lack.first);
+    second = lack.second == HF_NONE
+                 ? 0
+                 : (long long)hf_txn_label(h, lack.second);
+    if (lack.second == HF_NONE)
+        (void)snprintf(why, sizeof(why),
+                       "its snapshot does not say which version of key %s it "
+                       "looked at: T%lld wrote it and has no commit_ts",
+                       name, first);
+    else if (lack.time != HF_TIME_NONE)
+        (void)snprintf(why, sizeof(why),
+                       "its snapshot does not say which version of key %s it "
+                       "looked at: T%lld and T%lld both have commit_ts %llu",
+                       name, first, second, (unsigned long long)lack.time);
+    else
+        (void)snprintf(why, sizeof(why),
+                       "its snapshot does not say which version of key %s it "
+                       "looked at: neither its order nor commit_ts say which "
+                       "of T%lld and T%lld is newer",
+                       name, first, second);
+    hf_pred_unclear(p, o, false, why);
+}
+
 /* Writes the snapshot out; false if the certificate does not say enough. */
 static bool list_snapshot(hf_pred *p, const hf_pred_op *o,
                           const hf_predicate *q, bool quiet,
@@ -425,8 +473,10 @@ static void judge_aggregate(hf_pred *p, const hf_pred_op *o,
 
 /* Can every version of the keys looked at be judged, in a known order? */
 static bool is_decidable(hf_pred *p, const hf_pred_op *o,
-                         const hf_pred_entries *all, const char **ret_why)
+                         const hf_pred_entries *all,
+                         char text[HF_KEY_WORDS + 64], const char **ret_why)
 {
+    char name[HF_KEY_WORDS];
     const hf_graph *g = p->g;
     const hf_pred_condition *c = hf_pred_sets(p, o->condition);
 
@@ -446,7 +496,10 @@ static bool is_decidable(hf_pred *p, const hf_pred_op *o,
             return false;
         if (g->open_key[key] && !all->at[i].own &&
             hf_pred_below(&c->match, end) > hf_pred_below(&c->match, first)) {
-            *ret_why = "the order of versions of a key is not known";
+            (void)snprintf(text, HF_KEY_WORDS + 64,
+                           "the order of versions of key %s is not known",
+                           hf_key_words(g->h, key, name));
+            *ret_why = text;
             return false;
         }
     }
@@ -478,6 +531,7 @@ void hf_pred_look(hf_pred *p, hf_pred_op *o)
     hf_predicate q = o->q;
     hf_pred_entries *all = &p->entries;
     const char *why = NULL;
+    char text[HF_KEY_WORDS + 64];
     bool has_set;
 
     if (!hf_pred_sort_rows(p, &q)) {
@@ -489,9 +543,11 @@ void hf_pred_look(hf_pred *p, hf_pred_op *o)
         judge_rows(p, o, all);
     else if (q.has_result_set && has_set)
         judge_aggregate(p, o, &q, all);
-    if (!has_set)
+    if (!has_set && q.snapshot != HF_SNAPSHOT_NONE)
+        unclear_snapshot(p, o);
+    else if (!has_set)
         hf_pred_unclear(p, o, false, "no version set was recorded");
-    else if (!is_decidable(p, o, all, &why))
+    else if (!is_decidable(p, o, all, text, &why))
         hf_pred_unclear(p, o, false, why);
     for (size_t i = 0; i < all->n; i++) {
         const hf_pred_entry *e = &all->at[i];

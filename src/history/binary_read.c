@@ -33,6 +33,8 @@ typedef struct reader {
     totals all, done;
     bool ended; /* an END frame was there */
     uint64_t *order_fill;
+    HF_VEC(hf_key_id) empty; /* keys with runs of length 0 */
+    bool has_serial;
     hf_error *err;
 } reader;
 
@@ -405,6 +407,10 @@ static hf_status take_order(reader *r, uint64_t at, bool place)
         if (key >= r->h->n_keys || n > left)
             return damaged(r, at, "a version order's runs do not add up");
         left -= n;
+        if (n == 0 && !place)
+            hf_vec_push(&r->empty, key);
+        if (n == 0)
+            continue;
         if (!place) {
             c->order_first[key + 1] += n;
             continue;
@@ -476,6 +482,9 @@ static hf_status take_frame(reader *r, const hf_frame *f, uint64_t at,
         uint32_t n;
 
         memcpy(&n, r->bytes + at, 4);
+        r->has_serial = true;
+        if (n == 0)
+            return HF_OK;
         memcpy(r->h->cert.serial + r->h->cert.n_serial, r->bytes + at + 4,
                (size_t)n * 4);
         r->h->cert.n_serial += n;
@@ -541,6 +550,10 @@ static hf_status finish(reader *r)
         if (st != HF_OK)
             return st;
     }
+    h->cert.empty_order = r->empty.at;
+    h->cert.n_empty = (uint32_t)r->empty.n;
+    r->empty.at = NULL;
+    h->cert.empty_serial = r->has_serial && h->cert.n_serial == 0;
     take_name(r);
     h->format = "binary";
     h->cut_off = !r->ended;
@@ -594,6 +607,7 @@ hf_status hf_binary_read(const char *bytes, size_t length, hf_budget *budget,
     r.h->name = HF_NONE;
     st = read_all(&r, length);
     hf_free(r.order_fill);
+    hf_free(r.empty.at);
     if (st != HF_OK) {
         hf_history_free(r.h);
         return st;

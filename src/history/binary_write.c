@@ -327,6 +327,27 @@ static hf_key_id put_order(const hf_history *h, hf_key_id key, hf_out *out,
     return end;
 }
 
+/* Orders that were given and are empty: runs of length 0. */
+static void put_empty(const hf_certificate *c, hf_out *out, hf_out *scratch)
+{
+    const uint32_t zero = 0;
+    hf_order o = {.n_runs = c->n_empty};
+
+    if (c->n_empty > 0) {
+        scratch->n = 0;
+        hf_out_bytes(scratch, &o, sizeof(o));
+        hf_out_bytes(scratch, c->empty_order, (size_t)c->n_empty * 4);
+        for (uint32_t i = 0; i < c->n_empty; i++)
+            hf_out_bytes(scratch, &zero, 4);
+        hf_frame_put(out, HF_FRAME_ORDER, hf_out_view(scratch));
+    }
+    if (c->empty_serial) {
+        scratch->n = 0;
+        hf_out_bytes(scratch, &zero, 4);
+        hf_frame_put(out, HF_FRAME_SERIAL, hf_out_view(scratch));
+    }
+}
+
 static void put_certificate(const hf_history *h, hf_out *out, hf_out *scratch)
 {
     const hf_certificate *c = &h->cert;
@@ -343,6 +364,7 @@ static void put_certificate(const hf_history *h, hf_out *out, hf_out *scratch)
         hf_out_bytes(scratch, c->serial + i, (size_t)n * 4);
         hf_frame_put(out, HF_FRAME_SERIAL, hf_out_view(scratch));
     }
+    put_empty(c, out, scratch);
 }
 
 void hf_binary_write(const hf_history *h, hf_out *out)

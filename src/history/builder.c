@@ -224,6 +224,7 @@ void hf_builder_free(hf_builder *b)
     hf_vec_release(&b->session_name);
     hf_vec_release(&b->order);
     hf_vec_release(&b->serial);
+    hf_vec_release(&b->empty_order);
     hf_vec_release(&b->list_next);
     hf_vec_release(&b->list_first);
     hf_free(b->strings.slots);
@@ -885,6 +886,17 @@ void hf_builder_serial(hf_builder *b, hf_txn_id t)
 {
     if (knows_txn(b, t))
         hf_vec_push(&b->serial, t);
+}
+
+void hf_builder_empty_order(hf_builder *b, hf_key_id key)
+{
+    if (key < b->h->n_keys)
+        hf_vec_push(&b->empty_order, key);
+}
+
+void hf_builder_empty_serial(hf_builder *b)
+{
+    b->empty_serial = true;
 }
 
 void hf_builder_timestamps(hf_builder *b, hf_txn_id t, uint64_t start,

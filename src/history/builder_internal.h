@@ -38,6 +38,8 @@ struct hf_builder {
     HF_VEC(hf_string_id) session_name;
     HF_VEC(hf_order_entry) order;
     HF_VEC(hf_txn_id) serial;
+    HF_VEC(hf_key_id) empty_order; /* keys whose order was given as empty */
+    bool empty_serial;             /* a serial order was */
 
     hf_index strings, keys, values;
     hf_key_id *small_keys; /* plain integer keys below n_small_keys */

@@ -7,6 +7,11 @@
  * order seldom strays far: each entry is searched for around the place of the
  * one before it, in steps that double.  O(operations + entries * log of how
  * far they stray).
+ *
+ * Three things may say which of two writers of one key came first: a version
+ * order, the serial order, commit times.  Each pair of the three is compared,
+ * neighbour by neighbour: linear in the entries, and for the serial order
+ * against times in the operations.
  */
 #include "history/certificate.h"
 
@@ -140,13 +145,27 @@ static hf_status check_gaps(const hf_history *h, const writers *w,
     return HF_OK;
 }
 
+static hf_status check_all_gaps(const hf_history *h, const writers *w,
+                                hf_error *err)
+{
+    const hf_certificate *c = &h->cert;
+    hf_status st = HF_OK;
+
+    for (hf_key_id k = 0; c->order_first && k < h->n_keys && st == HF_OK; k++)
+        if (c->order_first[k] < c->order_first[k + 1])
+            st = check_gaps(h, w, k, err);
+    for (uint32_t i = 0; i < c->n_empty && st == HF_OK; i++)
+        st = check_gaps(h, w, c->empty_order[i], err);
+    return st;
+}
+
 static hf_status check_order(const hf_history *h, hf_error *err)
 {
     const hf_certificate *c = &h->cert;
     writers w = gather_writers(h);
     hf_status st = HF_OK;
 
-    for (hf_key_id k = 0; k < h->n_keys && st == HF_OK; k++) {
+    for (hf_key_id k = 0; c->order_first && k < h->n_keys && st == HF_OK; k++) {
         uint64_t low = w.first[k], high = w.last[k], near = low;
 
         for (uint64_t i = c->order_first[k];
@@ -166,13 +185,13 @@ static hf_status check_order(const hf_history *h, hf_error *err)
                 w.listed[near = at] = 1;
         }
     }
-    for (hf_key_id k = 0; k < h->n_keys && st == HF_OK; k++)
-        if (!h->partial_orders && !h->cut_off &&
-            c->order_first[k] < c->order_first[k + 1])
-            st = check_gaps(h, &w, k, err);
+    if (!h->partial_orders && !h->cut_off && st == HF_OK)
+        st = check_all_gaps(h, &w, err);
     release_writers(&w);
     return st;
 }
+
+/* ---- the serial order ---------------------------------------------------- */
 
 /* Nobody is missing, unless the file is only the beginning of one. */
 static hf_status check_missing(const hf_history *h, const uint32_t *place,
@@ -194,53 +213,25 @@ static hf_status check_agreement(const hf_history *h, const uint32_t *place,
 {
     const hf_certificate *c = &h->cert;
 
-    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++)
-        for (uint64_t i = c->order_first[k] + 1; i < c->order_first[k + 1];
-             i++) {
-            hf_txn_id a = c->order_txn[i - 1], b = c->order_txn[i];
+    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++) {
+        hf_txn_id last = HF_NONE; /* the last one that has a place */
 
-            if (place[a] > 0 && place[b] > 0 && place[a] > place[b])
+        for (uint64_t i = c->order_first[k]; i < c->order_first[k + 1]; i++) {
+            hf_txn_id t = c->order_txn[i];
+
+            if (place[t] == 0)
+                continue;
+            if (last != HF_NONE && place[last] > place[t])
                 return hf_fail(err, HF_ERR_INPUT,
                                "the certificate contradicts itself: "
                                "transaction %lld is before %lld in a version "
                                "order, and behind it in the serial order",
-                               (long long)hf_txn_label(h, a),
-                               (long long)hf_txn_label(h, b));
+                               (long long)hf_txn_label(h, last),
+                               (long long)hf_txn_label(h, t));
+            last = t;
         }
+    }
     return HF_OK;
-}
-
-/* The versions of a key and the commit times of their writers.  Only where
- * snapshots by time make something of it: the order of versions is what counts
- * otherwise. */
-static hf_status check_times(const hf_history *h, hf_error *err)
-{
-    const hf_certificate *c = &h->cert;
-
-    for (hf_key_id k = 0; c->order_first && c->commit_ts && k < h->n_keys; k++)
-        for (uint64_t i = c->order_first[k] + 1; i < c->order_first[k + 1];
-             i++) {
-            hf_txn_id a = c->order_txn[i - 1], b = c->order_txn[i];
-
-            if (c->commit_ts[a] != HF_TIME_NONE &&
-                c->commit_ts[b] < c->commit_ts[a])
-                return hf_fail(err, HF_ERR_INPUT,
-                               "the certificate contradicts itself: "
-                               "transaction %lld is before %lld in a version "
-                               "order, and committed after it",
-                               (long long)hf_txn_label(h, a),
-                               (long long)hf_txn_label(h, b));
-        }
-    return HF_OK;
-}
-
-static bool has_snapshots_by_time(const hf_history *h)
-{
-    for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)
-        if (hf_op_has_predicate(hf_op_kind_of(h, o)) &&
-            hf_op_snapshot_kind(h, o) == HF_SNAPSHOT_TIME)
-            return true;
-    return false;
 }
 
 /* The serial order: no transaction twice, none that aborted. */
@@ -265,11 +256,204 @@ static hf_status check_serial(const hf_history *h, hf_error *err)
     return st;
 }
 
+/* ---- times --------------------------------------------------------------- */
+
+static hf_status opposite_times(const hf_history *h, const char *order,
+                                hf_txn_id first, hf_txn_id second, hf_key_id k,
+                                hf_error *err)
+{
+    const uint64_t *time = h->cert.commit_ts;
+    char name[HF_KEY_WORDS];
+
+    return hf_fail(err, HF_ERR_INPUT,
+                   "the certificate contradicts itself: both wrote key %s, and "
+                   "%s has transaction %lld before %lld, but they committed "
+                   "at %llu and %llu",
+                   hf_key_words(h, k, name), order,
+                   (long long)hf_txn_label(h, first),
+                   (long long)hf_txn_label(h, second),
+                   (unsigned long long)time[first],
+                   (unsigned long long)time[second]);
+}
+
+/* Who stands directly behind whom in some version order: those behind t are
+ * next[first[t]] up to next[first[t + 1] - 1]. */
+typedef struct behind {
+    uint64_t *first;
+    hf_txn_id *next;
+    uint32_t *before; /* per transaction: how often it is behind another */
+} behind;
+
+static behind gather_behind(const hf_history *h)
+{
+    const hf_certificate *c = &h->cert;
+    behind b = {HF_NEW_ZEROED(uint64_t, (size_t)h->n_txns + 2),
+                HF_NEW_ARRAY(hf_txn_id, c->order_first[h->n_keys] + 1),
+                HF_NEW_ZEROED(uint32_t, (size_t)h->n_txns + 1)};
+
+    for (int fill = 0; fill < 2; fill++) {
+        for (hf_key_id k = 0; k < h->n_keys; k++)
+            for (uint64_t i = c->order_first[k] + 1; i < c->order_first[k + 1];
+                 i++) {
+                hf_txn_id t = c->order_txn[i - 1], u = c->order_txn[i];
+
+                if (fill)
+                    b.next[b.first[t + 1]++] = u;
+                else if (t + 2 <= h->n_txns)
+                    b.first[t + 2]++;
+                b.before[u] += (uint32_t)fill;
+            }
+        for (hf_txn_id t = 0; !fill && t < h->n_txns; t++)
+            b.first[t + 1] += b.first[t];
+    }
+    return b;
+}
+
+/* Is there a circle in what the version orders say together?  Transactions
+ * that nobody is in front of are taken away until none is left. */
+static bool is_circular(const hf_history *h)
+{
+    behind b = gather_behind(h);
+    hf_txn_id *stack = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
+    uint32_t ready = 0, done = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (b.before[t] == 0)
+            stack[ready++] = t;
+    for (; ready > 0; done++) {
+        hf_txn_id t = stack[--ready];
+
+        for (uint64_t i = b.first[t]; i < b.first[t + 1]; i++)
+            if (--b.before[b.next[i]] == 0)
+                stack[ready++] = b.next[i];
+    }
+    hf_free(b.first);
+    hf_free(b.next);
+    hf_free(b.before);
+    hf_free(stack);
+    return done < h->n_txns;
+}
+
+/* The versions of a key stand as the commit times of their writers do.  Not if
+ * the version orders go in a circle: no times would agree with them, and what
+ * they show is a dirty write.  Where snapshots are given by time they must
+ * agree all the same, else nobody knows what a snapshot holds. */
+static hf_status check_order_times(const hf_history *h, bool snapshots,
+                                   hf_error *err)
+{
+    const hf_certificate *c = &h->cert;
+
+    for (hf_key_id k = 0; k < h->n_keys; k++) {
+        hf_txn_id last = HF_NONE; /* the last one with a time */
+
+        for (uint64_t i = c->order_first[k]; i < c->order_first[k + 1]; i++) {
+            hf_txn_id t = c->order_txn[i];
+
+            if (c->commit_ts[t] == HF_TIME_NONE)
+                continue;
+            if (last != HF_NONE && c->commit_ts[t] < c->commit_ts[last])
+                return !snapshots && is_circular(h)
+                           ? HF_OK
+                           : opposite_times(h, "its version order", last, t, k,
+                                            err);
+            last = t;
+        }
+    }
+    return HF_OK;
+}
+
+/* Two that write one key stand in the serial order as they committed.  Others
+ * may stand otherwise: a database that lets readers stay behind (SSI) has a
+ * serial order of its own. */
+static hf_status check_serial_times(const hf_history *h, hf_error *err)
+{
+    const hf_certificate *c = &h->cert;
+    hf_txn_id *last = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_keys + 1);
+    hf_status st = HF_OK;
+
+    memset(last, 0xff, ((size_t)h->n_keys + 1) * sizeof(*last));
+    for (uint32_t i = 0; i < c->n_serial && st == HF_OK; i++) {
+        hf_txn_id t = c->serial[i];
+        uint64_t time = c->commit_ts[t];
+
+        for (hf_op_id op = h->op_first[t];
+             time != HF_TIME_NONE && op < h->op_first[t + 1] && st == HF_OK;
+             op++) {
+            hf_key_id k = h->op_key[op];
+
+            if (!installs(h->op_kind[op]))
+                continue;
+            if (last[k] != HF_NONE && c->commit_ts[last[k]] > time)
+                st = opposite_times(h, "the serial order", last[k], t, k, err);
+            last[k] = t;
+        }
+    }
+    hf_free(last);
+    return st;
+}
+
+/* A transaction that wrote nothing and starts and commits at one time: the
+ * time is that of the snapshot it should have had, not of its end. */
+static bool is_momentary(const hf_history *h, hf_txn_id t)
+{
+    if (h->cert.start_ts[t] != h->cert.commit_ts[t])
+        return false;
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        if (installs(h->op_kind[op]))
+            return false;
+    return true;
+}
+
+/* No operation looks at a time after its transaction's commit. */
+static hf_status check_snapshot_times(const hf_history *h, bool *ret_some,
+                                      hf_error *err)
+{
+    const uint64_t *commit = h->cert.commit_ts;
+
+    *ret_some = false;
+    for (hf_txn_id t = 0; h->n_extra > 0 && t < h->n_txns; t++)
+        for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+            uint64_t time;
+
+            if (!hf_op_has_predicate(hf_op_kind_of(h, op)) ||
+                hf_op_snapshot_kind(h, op) != HF_SNAPSHOT_TIME)
+                continue;
+            *ret_some = true;
+            time = hf_op_predicate(h, op).snapshot_time;
+            if (h->txn_outcome[t] == HF_ABORTED || time <= commit[t] ||
+                (h->op_kind[op] & HF_OP_FAILED) || is_momentary(h, t))
+                continue; /* no time is the largest of all */
+            (void)hf_fail(err, HF_ERR_INPUT,
+                          "the certificate contradicts itself: T%lld looks at "
+                          "the snapshot of time %llu, after its own commit at "
+                          "%llu",
+                          (long long)hf_txn_label(h, t),
+                          (unsigned long long)time,
+                          (unsigned long long)commit[t]);
+            if (err && h->txn_line && h->txn_line[t] > 0)
+                err->line = h->txn_line[t];
+            return HF_ERR_INPUT;
+        }
+    return HF_OK;
+}
+
+static hf_status check_times(const hf_history *h, hf_error *err)
+{
+    bool snapshots;
+    hf_status st = check_snapshot_times(h, &snapshots, err);
+
+    if (st == HF_OK && h->cert.order_first)
+        st = check_order_times(h, snapshots, err);
+    return st == HF_OK ? check_serial_times(h, err) : st;
+}
+
 hf_status hf_certificate_check(const hf_history *h, hf_error *err)
 {
-    hf_status st = h->cert.order_first ? check_order(h, err) : HF_OK;
+    const hf_certificate *c = &h->cert;
+    hf_status st =
+        c->order_first || c->n_empty > 0 ? check_order(h, err) : HF_OK;
 
-    if (st == HF_OK && h->cert.order_first && has_snapshots_by_time(h))
-        st = check_times(h, err);
-    return st == HF_OK && h->cert.n_serial > 0 ? check_serial(h, err) : st;
+    if (st == HF_OK && (c->n_serial > 0 || c->empty_serial))
+        st = check_serial(h, err);
+    return st == HF_OK && c->commit_ts ? check_times(h, err) : st;
 }

@@ -132,6 +132,9 @@ static void take_vectors(hf_builder *b)
     TAKE(h->string_bytes, &b->string_bytes);
     h->n_sessions = (uint32_t)b->session_name.n;
     TAKE(h->session_name, &b->session_name);
+    h->cert.n_empty = (uint32_t)b->empty_order.n;
+    TAKE(h->cert.empty_order, &b->empty_order);
+    h->cert.empty_serial = b->empty_serial && b->serial.n == 0;
     if (b->serial.n > 0) {
         h->cert.n_serial = (uint32_t)b->serial.n;
         TAKE(h->cert.serial, &b->serial);

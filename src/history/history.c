@@ -122,7 +122,7 @@ void hf_history_free(hf_history *h)
         h->value_key,        h->value_type,     h->value_data,
         h->string_first,     h->string_bytes,   h->extra,
         h->cert.order_first, h->cert.order_txn, h->cert.start_ts,
-        h->cert.commit_ts,   h->cert.serial,
+        h->cert.commit_ts,   h->cert.serial,    h->cert.empty_order,
     };
 
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)

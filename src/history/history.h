@@ -61,6 +61,11 @@ typedef struct hf_certificate {
      * transaction that installed k but is not listed has an unknown place. */
     uint64_t *order_first; /* n_keys + 1 entries */
     hf_txn_id *order_txn;
+    /* Keys whose order was given and is empty, and whether the serial order
+     * was: for certificate.h, which asks who is missing. */
+    hf_key_id *empty_order;
+    uint32_t n_empty;
+    bool empty_serial;
     /* The database's own clock, per transaction (HF_TIME_NONE: unknown). */
     uint64_t *start_ts, *commit_ts;
     /* Expected serial order: committed transactions, first to last. */

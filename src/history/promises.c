@@ -435,6 +435,15 @@ static bool exists(const written *w, const hf_version_ref *ref)
            writes_value(h, ref->writer, ref->value);
 }
 
+static bool writes_key(const hf_history *h, hf_txn_id t, hf_key_id key)
+{
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        if (h->op_key[op] == key && hf_op_installs(hf_op_kind_of(h, op)) &&
+            !(h->op_kind[op] & HF_OP_FAILED))
+            return true;
+    return false;
+}
+
 static bool is_same(const hf_version_ref *a, const hf_version_ref *b)
 {
     return a->value == b->value &&
@@ -453,6 +462,47 @@ static hf_status bad_entry(const hf_history *h, hf_txn_id t, const char *has,
     return place(h, t, err);
 }
 
+static hf_status bad_row(const hf_history *h, hf_txn_id t,
+                         const hf_version_ref *row, hf_error *err)
+{
+    hf_key_id key = h->value_key[row->value];
+    words writer = {"the initial version"};
+
+    if (row->writer != HF_WRITER_INITIAL)
+        writer = other_words(h, row->writer);
+    (void)hf_fail(err, HF_ERR_INPUT,
+                  "the certificate contradicts the history: a row that T%lld "
+                  "returned, of key %s, is said to be from %s, which %s",
+                  (long long)hf_txn_label(h, t), key_words(h, key).text,
+                  writer.text,
+                  row->writer == HF_WRITER_INITIAL ? "is another"
+                  : writes_key(h, row->writer, key)
+                      ? "wrote other values of it"
+                      : "did not write it");
+    return place(h, t, err);
+}
+
+/* A row that names its writer is a version of that writer; of one whose
+ * columns are not all there only the key is compared.  (A row of a version
+ * that nobody wrote is an anomaly.) */
+static hf_status check_rows(const written *w, hf_txn_id t,
+                            const hf_predicate *p, hf_error *err)
+{
+    for (uint32_t i = 0; i < p->n_results; i++) {
+        const hf_version_ref *row = &p->results[i];
+        bool known = row->writer != HF_NONE && row->writer != HF_WRITER_INITIAL;
+
+        if (row->writer == HF_NONE ||
+            (p->n_columns > 0 &&
+             (!known ||
+              writes_key(w->h, row->writer, w->h->value_key[row->value]))))
+            continue;
+        if (!exists(w, row))
+            return bad_row(w->h, t, row, err);
+    }
+    return HF_OK;
+}
+
 static hf_status check_version_set(written *w, hf_txn_id t, hf_op_id op,
                                    hf_error *err)
 {
@@ -468,28 +518,36 @@ static hf_status check_version_set(written *w, hf_txn_id t, hf_op_id op,
                                  ? " that nobody wrote"
                                  : " that its writer did not write",
                              err);
-        if (w->set_of[key] == op && !is_same(&w->entry[key], &p.versions[i]))
-            return bad_entry(h, t, "two versions", key, "", err);
+        if (w->set_of[key] == op)
+            return bad_entry(h, t,
+                             is_same(&w->entry[key], &p.versions[i])
+                                 ? "one version"
+                                 : "two versions",
+                             key,
+                             is_same(&w->entry[key], &p.versions[i]) ? " twice"
+                                                                     : "",
+                             err);
         w->set_of[key] = op;
         w->entry[key] = p.versions[i];
     }
-    return HF_OK;
+    return check_rows(w, t, &p, err);
 }
 
-static bool has_version_set(const hf_history *h, hf_op_id op)
+static bool has_refs(const hf_history *h, hf_op_id op)
 {
     return hf_op_has_predicate(hf_op_kind_of(h, op)) &&
-           !(h->op_kind[op] & HF_OP_FAILED) && hf_op_n_versions(h, op) > 0;
+           !(h->op_kind[op] & HF_OP_FAILED) && hf_op_n_refs(h, op) > 0;
 }
 
-/* Every version in a version set was written, and none has two of a key. */
+/* Every version in a version set was written, none has a key twice, and rows
+ * that name their writers are right about them. */
 static hf_status check_version_sets(const hf_history *h, hf_error *err)
 {
     written w = {.h = h};
     hf_status st = HF_OK;
     hf_op_id first = 0;
 
-    while (h->n_extra > 0 && first < h->n_ops && !has_version_set(h, first))
+    while (h->n_extra > 0 && first < h->n_ops && !has_refs(h, first))
         first++;
     if (h->n_extra == 0 || first == h->n_ops)
         return HF_OK;
@@ -501,7 +559,7 @@ static hf_status check_version_sets(const hf_history *h, hf_error *err)
     for (hf_txn_id t = 0; t < h->n_txns && st == HF_OK; t++)
         for (hf_op_id op = h->op_first[t];
              op < h->op_first[t + 1] && st == HF_OK; op++)
-            if (has_version_set(h, op))
+            if (has_refs(h, op))
                 st = check_version_set(&w, t, op, err);
     hf_free(w.by);
     hf_free(w.opaque);

@@ -18,8 +18,9 @@
  * operations do not count); no operation's interval lies outside its
  * transaction's; no transaction commits, by the database's own clock, before
  * it starts; every version in a version set was written by somebody, of any
- * outcome, or is the initial one, and no version set has two versions of a
- * key.  (Two versions among the rows returned are an anomaly.)
+ * outcome, or is the initial one, and no version set has a key twice; a row
+ * that names its writer is a version of that writer.  (Two versions among the
+ * rows returned, and a row that nobody wrote, are anomalies.)
  *
  * HF_ERR_INPUT and the first contradiction otherwise; err->line is its line
  * where lines are known.  Linear; without lists, intervals, timestamps and

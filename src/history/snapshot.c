@@ -78,6 +78,8 @@ static bool parse(hf_str text, ids *ret, int64_t *active)
 
         if (!take_id(text, &at, ',', &id))
             return false;
+        if (id < ret->min || id >= ret->max)
+            return false; /* finished, or not begun */
         if (active)
             active[ret->n] = id;
         ret->n++;
@@ -267,8 +269,18 @@ static void sort_by_order(hf_snapshots *s)
 
 /* ---- questions ----------------------------------------------------------- */
 
-hf_op_id hf_snapshot_at(const hf_snapshots *s, hf_txn_id t, uint64_t time,
-                        hf_key_id key)
+/* The certificate does not say which version it is; *ret, if not NULL, is
+ * told why. */
+static hf_op_id not_said(hf_snapshot_lack *ret, hf_txn_id first,
+                         hf_txn_id second, uint64_t time)
+{
+    if (ret)
+        *ret = (hf_snapshot_lack){first, second, time};
+    return HF_NONE;
+}
+
+static hf_op_id at_time(const hf_snapshots *s, hf_txn_id t, uint64_t time,
+                        hf_key_id key, hf_snapshot_lack *lack)
 {
     const version *v = s->timed.all + s->timed.first[key];
     uint32_t n = n_of(&s->timed, key), low = 0, high;
@@ -276,7 +288,8 @@ hf_op_id hf_snapshot_at(const hf_snapshots *s, hf_txn_id t, uint64_t time,
     while (n > 0 && v[n - 1].time == HF_TIME_NONE) {
         if (s->h->txn_outcome[v[n - 1].txn] == HF_COMMITTED &&
             v[n - 1].txn != t)
-            return HF_NONE; /* it may have been there */
+            return not_said(lack, v[n - 1].txn, HF_NONE,
+                            HF_TIME_NONE); /* it may have been there */
         n--;
     }
     high = n;
@@ -296,12 +309,18 @@ hf_op_id hf_snapshot_at(const hf_snapshots *s, hf_txn_id t, uint64_t time,
     if (high > 0 && v[high - 1].txn == t)
         high--;
     if (high > 0 && v[high - 1].time == v[low - 1].time)
-        return HF_NONE;
+        return not_said(lack, v[high - 1].txn, v[low - 1].txn, v[low - 1].time);
     return v[low - 1].op;
 }
 
+hf_op_id hf_snapshot_at(const hf_snapshots *s, hf_txn_id t, uint64_t time,
+                        hf_key_id key)
+{
+    return at_time(s, t, time, key, NULL);
+}
+
 static hf_op_id among_ids(const hf_snapshots *s, hf_txn_id t, hf_key_id key,
-                          const ids *set)
+                          const ids *set, hf_snapshot_lack *lack)
 {
     uint32_t first = s->ordered.first[key], i = first + s->placed[key];
     uint32_t unplaced = HF_NONE;
@@ -313,7 +332,8 @@ static hf_op_id among_ids(const hf_snapshots *s, hf_txn_id t, hf_key_id key,
             s->h->txn_outcome[v->txn] != HF_COMMITTED)
             continue;
         if (unplaced != HF_NONE)
-            return HF_NONE;
+            return not_said(lack, s->ordered.all[unplaced].txn, v->txn,
+                            HF_TIME_NONE);
         unplaced = u;
     }
     while (i > first) {
@@ -325,22 +345,38 @@ static hf_op_id among_ids(const hf_snapshots *s, hf_txn_id t, hf_key_id key,
         i--;
         if (s->ordered.all[i].txn != t &&
             hf_snapshot_ids_hold(set, s->ordered.all[i].id))
-            return unplaced == HF_NONE ? s->ordered.all[i].op : HF_NONE;
+            return unplaced == HF_NONE
+                       ? s->ordered.all[i].op
+                       : not_said(lack, s->ordered.all[i].txn,
+                                  s->ordered.all[unplaced].txn, HF_TIME_NONE);
     }
     return unplaced == HF_NONE ? HF_WRITER_INITIAL
                                : s->ordered.all[unplaced].op;
 }
 
-hf_op_id hf_snapshot_others(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
-                            hf_key_id key)
+static hf_op_id of_others(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
+                          hf_key_id key, hf_snapshot_lack *lack)
 {
     hf_predicate p = hf_op_predicate(s->h, op);
     uint32_t set;
 
     if (p.snapshot == HF_SNAPSHOT_TIME)
-        return hf_snapshot_at(s, t, p.snapshot_time, key);
+        return at_time(s, t, p.snapshot_time, key, lack);
     set = hf_map_get(&s->parsed, p.snapshot_ids);
-    return among_ids(s, t, key, &s->sets.at[set]);
+    return among_ids(s, t, key, &s->sets.at[set], lack);
+}
+
+hf_op_id hf_snapshot_others(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
+                            hf_key_id key)
+{
+    return of_others(s, t, op, key, NULL);
+}
+
+bool hf_snapshot_lacks(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
+                       hf_key_id key, hf_snapshot_lack *ret)
+{
+    return hf_snapshot_version(s, t, op, key) == HF_NONE &&
+           of_others(s, t, op, key, ret) == HF_NONE;
 }
 
 hf_op_id hf_snapshot_version(const hf_snapshots *s, hf_txn_id t, hf_op_id op,

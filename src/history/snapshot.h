@@ -25,7 +25,8 @@
 
 #include "history/extra.h"
 
-/* Is this the text of a snapshot by ids? */
+/* Is this the text of a snapshot by ids?  As PostgreSQL reads one: those
+ * listed are not below xmin, and below xmax. */
 bool hf_snapshot_text_ok(hf_str text);
 
 typedef struct hf_snapshots hf_snapshots;
@@ -47,6 +48,19 @@ hf_op_id hf_snapshot_others(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
 /* The same for a snapshot by time, of an operation of t. */
 hf_op_id hf_snapshot_at(const hf_snapshots *s, hf_txn_id t, uint64_t time,
                         hf_key_id key);
+
+/* What is missing where hf_snapshot_version() does not know: `first` wrote the
+ * key and has no commit time (second is HF_NONE); or both did, at one `time`;
+ * or (HF_TIME_NONE) a snapshot by ids holds both, and neither the key's
+ * version order nor commit times say whose version is newer. */
+typedef struct hf_snapshot_lack {
+    hf_txn_id first, second;
+    uint64_t time;
+} hf_snapshot_lack;
+
+/* False if nothing is missing. */
+bool hf_snapshot_lacks(const hf_snapshots *s, hf_txn_id t, hf_op_id op,
+                       hf_key_id key, hf_snapshot_lack *ret);
 
 /* A snapshot by ids, taken apart; `active` ascends. */
 typedef struct hf_snapshot_ids {

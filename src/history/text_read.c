@@ -148,6 +148,7 @@ static bool read_initial(hf_text_reader *r)
 static bool read_numbers(hf_text_reader *r, bool serial, hf_key_id key)
 {
     hf_json_in *j = &r->j;
+    bool empty = true;
 
     if (!hf_json_in_open(j, '['))
         return false;
@@ -156,11 +157,16 @@ static bool read_numbers(hf_text_reader *r, bool serial, hf_key_id key)
 
         if (!hf_json_in_int(j, &p.number))
             return false;
+        empty = false;
         if (serial)
             hf_vec_push(&r->serial, p);
         else
             hf_vec_push(&r->order, p);
     }
+    if (empty && serial)
+        hf_builder_empty_serial(r->b);
+    else if (empty)
+        hf_builder_empty_order(r->b, key);
     return !j->failed;
 }
 

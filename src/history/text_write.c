@@ -398,34 +398,50 @@ static void put_numbers(const hf_history *h, const hf_txn_id *txns, uint64_t n,
     hf_json_end(j);
 }
 
+static void put_order(const hf_history *h, hf_key_id key, const hf_txn_id *txns,
+                      uint64_t n, hf_out *out)
+{
+    hf_json j;
+
+    hf_json_init(&j, out);
+    hf_json_object(&j);
+    hf_json_key(&j, "order");
+    hf_json_array(&j);
+    put_key(h, key, &j);
+    put_numbers(h, txns, n, &j);
+    hf_json_end(&j);
+    hf_json_end(&j);
+    hf_out_char(out, '\n');
+}
+
+static void put_serial(const hf_history *h, const hf_txn_id *txns, uint64_t n,
+                       hf_out *out)
+{
+    hf_json j;
+
+    hf_json_init(&j, out);
+    hf_json_object(&j);
+    hf_json_key(&j, "serial");
+    put_numbers(h, txns, n, &j);
+    hf_json_end(&j);
+    hf_out_char(out, '\n');
+}
+
 static void put_certificate(const hf_history *h, hf_out *out)
 {
     const hf_certificate *c = &h->cert;
-    hf_json j;
 
-    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++) {
-        if (c->order_first[k] == c->order_first[k + 1])
-            continue;
-        hf_json_init(&j, out);
-        hf_json_object(&j);
-        hf_json_key(&j, "order");
-        hf_json_array(&j);
-        put_key(h, k, &j);
-        put_numbers(h, c->order_txn + c->order_first[k],
-                    c->order_first[k + 1] - c->order_first[k], &j);
-        hf_json_end(&j);
-        hf_json_end(&j);
-        hf_out_char(out, '\n');
-    }
-    for (uint32_t i = 0; i < c->n_serial; i += 1000) {
-        hf_json_init(&j, out);
-        hf_json_object(&j);
-        hf_json_key(&j, "serial");
-        put_numbers(h, c->serial + i,
-                    c->n_serial - i < 1000 ? c->n_serial - i : 1000, &j);
-        hf_json_end(&j);
-        hf_out_char(out, '\n');
-    }
+    for (hf_key_id k = 0; c->order_first && k < h->n_keys; k++)
+        if (c->order_first[k] < c->order_first[k + 1])
+            put_order(h, k, c->order_txn + c->order_first[k],
+                      c->order_first[k + 1] - c->order_first[k], out);
+    for (uint32_t i = 0; i < c->n_empty; i++)
+        put_order(h, c->empty_order[i], NULL, 0, out);
+    for (uint32_t i = 0; i < c->n_serial; i += 1000)
+        put_serial(h, c->serial + i,
+                   c->n_serial - i < 1000 ? c->n_serial - i : 1000, out);
+    if (c->empty_serial)
+        put_serial(h, NULL, 0, out);
 }
 
 static bool labels_are_unique(const hf_history *h)

@@ -230,8 +230,8 @@ static inline void record_commit(generator *g, hf_txn_id t, const client *c,
         for (size_t k = 0; k < r->n_writes; k++)
             to[k] = (hf_order_entry){r->writes[k].key, t};
     }
-    if (g->replicated)
-        return;
+    if (g->replicated || g->o->bug == HF_BUG_DIRTY_WRITE)
+        return; /* times that contradict the order of versions */
     hf_bulk_timestamps(g->b, t, g->snapshots ? c->begin : HF_TIME_NONE,
                        g->snapshots && end->stamp == 0 ? c->begin : g->clock);
     if (g->serial)

@@ -288,7 +288,8 @@ static void version_sets_have_one_version_of_a_key(void **state)
         {"{\"ops\":[[\"w\",\"x\",1]]}\n{\"ops\":[[\"w\",\"x\",1]]}\n" PR(
              "[[\"x\",1,1],[\"x\",1,2]]"),
          BAD "T3 has two versions of key \"x\"", 3},
-        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1],[\"x\",1]]"), NULL, 0},
+        {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1],[\"x\",1]]"),
+         BAD "T2 has one version of key \"x\" twice", 2},
         {"{\"ops\":[[\"w\",\"x\",1]]}\n" PR("[[\"x\",1]]") PR("[[\"x\",null]]"),
          NULL, 0},
         /* among the rows it is for the engines to say */
