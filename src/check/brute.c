@@ -51,88 +51,96 @@ static bool has_snapshots(const hf_history *h)
 /* What is asked. */
 typedef struct question {
     const hf_history *h;
-    hf_level level;
-    bool mixed;
-    hf_budget *budget;
+    hf_brute_question about;
+    hf_sql_cache *sql;
 } question;
 
-/* Is the history restricted to the kept transactions invalid?  False as well
- * if the budget ran out. */
-static bool is_invalid_core(const question *q, const uint8_t *kept,
-                            uint64_t *worlds)
+/* Why one that looks valid is not known to be; NULL: it is valid. */
+static const char *doubt_about(const hf_brute_case *c,
+                               const hf_brute_levels *levels)
+{
+    if (c->undecided)
+        return c->undecided;
+    return levels->readers ? c->undecided_reads : NULL;
+}
+
+/* What the history restricted to the kept transactions is. */
+static hf_verdict judge_part(const question *q, const uint8_t *kept,
+                             uint64_t *worlds)
 {
     hf_brute_levels levels;
     hf_brute_case c;
     hf_brute_search s;
-    bool invalid;
+    hf_verdict verdict = HF_INVALID;
 
-    if (hf_brute_case_init(&c, q->h, kept, NULL) != HF_OK)
-        return false;
-    levels = hf_brute_levels_of(&c, q->level, q->mixed);
-    hf_brute_search_init(&s, &c, &levels, q->budget);
-    invalid = !hf_brute_search_run(&s) && !s.spent;
+    if (hf_brute_case_init(&c, q->h, kept, q->sql, NULL) != HF_OK)
+        return HF_UNKNOWN;
+    levels = hf_brute_levels_of(&c, q->about.level, q->about.mixed);
+    hf_brute_search_init(&s, &c, &levels, q->about.budget);
+    if (hf_brute_search_run(&s))
+        verdict = doubt_about(&c, &levels) ? HF_UNKNOWN : HF_VALID;
+    if (s.spent)
+        verdict = HF_UNKNOWN;
     *worlds += s.worlds;
     hf_brute_search_release(&s);
     hf_brute_case_release(&c);
-    return invalid;
+    return verdict;
 }
 
-static bool is_core(question q, const hf_txn_id *txns, uint32_t n)
+hf_verdict hf_brute_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
+                         const hf_brute_question *about)
 {
-    const hf_history *h = q.h;
-    uint8_t *kept;
+    question q = {.about = *about};
     hf_history *plain;
+    uint8_t *kept;
     uint64_t worlds = 0;
-    bool invalid;
+    hf_verdict verdict;
 
     if (n > HF_BRUTE_NODES)
-        return false;
+        return HF_UNKNOWN;
     kept = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
     plain = has_snapshots(h) ? hf_snapshots_expand(h) : NULL;
     for (uint32_t i = 0; i < n; i++)
         kept[txns[i]] = 1;
     q.h = plain ? plain : h;
-    invalid = is_invalid_core(&q, kept, &worlds);
+    q.sql = hf_sql_cache_new(about->dialect);
+    verdict = judge_part(&q, kept, &worlds);
+    hf_sql_cache_free(q.sql);
     hf_snapshots_collapse(plain);
     hf_free(kept);
-    return invalid;
-}
-
-bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      hf_level level, hf_budget *budget)
-{
-    return is_core((question){h, level, false, budget}, txns, n);
-}
-
-bool hf_brute_is_mixed_core(const hf_history *h, const hf_txn_id *txns,
-                            uint32_t n, hf_level level, hf_budget *budget)
-{
-    return is_core((question){h, level, true, budget}, txns, n);
+    return verdict;
 }
 
 /* Leaves out one transaction after the other as long as the rest is invalid.
- * If the budget runs out the core is larger than it need be. */
+ * If the budget runs out, or what is left cannot be evaluated, the core is
+ * perhaps larger than it need be, and is not called minimal. */
 static void core_witness(const question *q, hf_result *r)
 {
     const hf_history *h = q->h;
+    hf_budget *budget = q->about.budget;
     uint8_t *kept = HF_NEW_ARRAY(uint8_t, h->n_txns + 1u);
     hf_witness *w = &r->witness;
+    bool doubt = false;
 
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         kept[t] = h->txn_outcome[t] != HF_ABORTED;
-    if (!is_invalid_core(q, kept, &r->worlds))
+    if (judge_part(q, kept, &r->worlds) != HF_INVALID)
         memset(kept, 1, h->n_txns); /* aborted ones are needed */
     for (hf_txn_id t = h->n_txns; t-- > 0;) {
-        if (!kept[t] || hf_budget_spent(q->budget))
+        hf_verdict without;
+
+        if (!kept[t] || hf_budget_spent(budget))
             continue;
         kept[t] = 0;
-        if (!is_invalid_core(q, kept, &r->worlds))
-            kept[t] = 1;
+        without = judge_part(q, kept, &r->worlds);
+        kept[t] = without != HF_INVALID;
+        doubt |= without == HF_UNKNOWN;
     }
     w->kind = HF_WITNESS_CORE;
-    w->mixed = q->mixed;
+    w->mixed = q->about.mixed;
     w->anomaly = HF_NO_ORDER;
-    w->minimal = w->confirmed = !hf_budget_spent(q->budget);
+    w->confirmed = !hf_budget_spent(budget);
+    w->minimal = w->confirmed && !doubt;
     w->order =
         hf_arena_get(&r->arena, hf_array_size(h->n_txns, sizeof(*w->order)));
     for (hf_txn_id t = 0; t < h->n_txns; t++)
@@ -152,7 +160,8 @@ static void explain_invalid(const hf_brute_case *c,
     r->verdict = HF_INVALID;
     hf_brute_find_operations(c, levels, &r->arena, &found);
     if (!levels->mixed)
-        hf_brute_find_cycles(c, levels->all, q->budget, &r->arena, &found);
+        hf_brute_find_cycles(c, levels->all, q->about.budget, &r->arena,
+                             &found);
     if (found.n == 0) {
         hf_finding core = {.anomaly = HF_NO_ORDER};
 
@@ -170,18 +179,17 @@ static void explain_invalid(const hf_brute_case *c,
 
 static void judge(const hf_brute_case *c, const question *q, hf_result *r)
 {
-    const char *undecided = c->undecided;
-    hf_brute_levels levels = hf_brute_levels_of(c, q->level, q->mixed);
+    hf_brute_levels levels =
+        hf_brute_levels_of(c, q->about.level, q->about.mixed);
+    const char *undecided = doubt_about(c, &levels);
     hf_brute_search s;
     bool found;
 
-    if (!undecided && levels.readers)
-        undecided = c->undecided_reads;
-    hf_brute_search_init(&s, c, &levels, q->budget);
+    hf_brute_search_init(&s, c, &levels, q->about.budget);
     found = hf_brute_search_run(&s);
     r->worlds = s.worlds;
     if (s.spent) {
-        set_reason(r, hf_budget_reason(q->budget));
+        set_reason(r, hf_budget_reason(q->about.budget));
     } else if (found && undecided) {
         set_reason(r, undecided);
     } else if (found) {
@@ -209,17 +217,24 @@ static hf_status check_plain(const hf_history *h,
                              const hf_check_options *options, hf_budget *budget,
                              hf_result *r, hf_error *err)
 {
+    hf_sql_dialect dialect = options ? options->dialect : HF_SQL_ANY;
+    question q = {.h = h,
+                  .about = {r->level, r->mixed, dialect, budget},
+                  .sql = hf_sql_cache_new(dialect)};
     hf_brute_case c;
-    hf_status st = hf_brute_case_init(&c, h, NULL, err);
+    hf_status st = hf_brute_case_init(&c, h, NULL, q.sql, err);
 
-    if (st != HF_OK)
+    if (st != HF_OK) {
+        hf_sql_cache_free(q.sql);
         return st;
-    judge(&c, &(question){h, r->level, r->mixed, budget}, r);
+    }
+    judge(&c, &q, r);
     if (options && options->assume && r->verdict == HF_VALID) {
         set_reason(r, "engine brute knows nothing of assumptions");
         r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
     }
     hf_brute_case_release(&c);
+    hf_sql_cache_free(q.sql);
     return HF_OK;
 }
 

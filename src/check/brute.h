@@ -26,6 +26,7 @@
 #include "base/vec.h"
 #include "history/extra.h"
 #include "model/witness.h"
+#include "sql/sql.h"
 
 #define HF_BRUTE_NODES 8u
 
@@ -107,6 +108,7 @@ typedef struct hf_brute_case {
     const hf_history *h;
     const uint8_t *kept; /* per transaction, borrowed; NULL: all */
     hf_arena arena;
+    hf_sql_cache *sql; /* borrowed: conditions beyond our own language */
     uint32_t n_nodes;
     hf_txn_id txn[HF_BRUTE_NODES];
     uint8_t *node_of; /* per transaction; HF_BRUTE_UNSET: none */
@@ -174,9 +176,11 @@ hf_relation hf_relation_within(hf_relation a, uint8_t nodes);
 
 /* The digest of h restricted to the transactions with kept[t] != 0.  At most
  * HF_BRUTE_NODES of them may be committed or unknown (the caller has looked).
- * Fails on input that mixes writes and appends on one key. */
+ * sql is borrowed until the case is released.  Fails on input that mixes
+ * writes and appends on one key. */
 HF_MUST_USE hf_status hf_brute_case_init(hf_brute_case *c, const hf_history *h,
-                                         const uint8_t *kept, hf_error *err);
+                                         const uint8_t *kept, hf_sql_cache *sql,
+                                         hf_error *err);
 void hf_brute_case_release(hf_brute_case *c);
 
 void hf_brute_fault_add(hf_brute_case *c, hf_anomaly anomaly, uint8_t node,
@@ -218,7 +222,8 @@ typedef enum hf_brute_match {
     HF_BRUTE_MATCH_ERROR /* a condition outside of what is understood */
 } hf_brute_match;
 
-/* Does a row with this value satisfy the condition?  nil never does. */
+/* Does a row with this value satisfy the condition?  nil never does.  Only
+ * what our own small language says. */
 hf_brute_match hf_brute_condition(hf_str condition, hf_scalar row);
 /* A column of a row ("value": the whole, of a plain value).  False if there
  * is no such column or the row cannot be read. */
@@ -327,12 +332,18 @@ typedef struct hf_brute_certain {
 void hf_brute_certain_edges(const hf_brute_case *c, const hf_level_info *level,
                             hf_brute_certain *ret);
 
-/* Are these transactions (at most HF_BRUTE_NODES) impossible at the level by
- * themselves?  False as well if the budget ran out. */
-bool hf_brute_is_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      hf_level level, hf_budget *budget);
-/* The same, each by its own level. */
-bool hf_brute_is_mixed_core(const hf_history *h, const hf_txn_id *txns,
-                            uint32_t n, hf_level level, hf_budget *budget);
+/* What is asked about some transactions. */
+typedef struct hf_brute_question {
+    hf_level level;
+    bool mixed;             /* each by its own level */
+    hf_sql_dialect dialect; /* of conditions */
+    hf_budget *budget;      /* NULL: none */
+} hf_brute_question;
+
+/* Are these transactions (at most HF_BRUTE_NODES) possible by themselves?
+ * HF_INVALID: no; HF_UNKNOWN: the budget ran out, or what is left of them
+ * cannot all be evaluated. */
+hf_verdict hf_brute_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
+                         const hf_brute_question *question);
 
 #endif

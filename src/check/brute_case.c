@@ -470,11 +470,12 @@ static void add_reads(hf_brute_case *c)
 }
 
 hf_status hf_brute_case_init(hf_brute_case *c, const hf_history *h,
-                             const uint8_t *kept, hf_error *err)
+                             const uint8_t *kept, hf_sql_cache *sql,
+                             hf_error *err)
 {
     hf_status st;
 
-    *c = (hf_brute_case){.h = h, .kept = kept};
+    *c = (hf_brute_case){.h = h, .kept = kept, .sql = sql};
     hf_arena_init(&c->arena);
     c->node_of = hf_arena_get(&c->arena, h->n_txns);
     c->keys =

@@ -11,6 +11,9 @@
  * row that does not satisfy the condition is N11 even if no version set is
  * recorded.
  *
+ * Our own small language (brute_condition.c) answers first; what it does not
+ * know (decimals, LIKE, functions, CASE) is asked of sql/.
+ *
  * If it cannot be evaluated whether the result is right (an odd condition, an
  * aggregate over anything but 64-bit integers) the history can no longer be
  * found valid at any level.  Without a version set, or where other versions
@@ -39,14 +42,37 @@ static hf_key_id key_of(const context *x, const hf_version_ref *ref)
     return x->c->h->value_key[ref->value];
 }
 
+static hf_brute_match ask_sql(const context *x, hf_scalar row)
+{
+    const hf_sql_expr *e = hf_sql_condition(x->c->sql, x->condition, NULL);
+    uint32_t n = e ? hf_sql_n_columns(e) : 0;
+    hf_sql_value *columns;
+    hf_sql_truth truth;
+
+    if (!e)
+        return HF_BRUTE_MATCH_ERROR;
+    columns = hf_arena_get(&x->c->arena, hf_array_size(n, sizeof(*columns)));
+    for (uint32_t i = 0; i < n; i++)
+        if (!hf_sql_row_column(row, hf_sql_column_name(e, i), &x->c->arena,
+                               &columns[i]))
+            return HF_BRUTE_MATCH_ERROR;
+    truth = hf_sql_test(e, columns, NULL);
+    if (truth == HF_SQL_ERROR)
+        return HF_BRUTE_MATCH_ERROR;
+    return truth == HF_SQL_TRUE ? HF_BRUTE_MATCH_YES : HF_BRUTE_MATCH_NO;
+}
+
 /* What was appended is an element, not what a condition would look at. */
 static hf_brute_match match(const context *x, hf_value_id value)
 {
     const hf_history *h = x->c->h;
+    hf_brute_match own;
 
     if (h->value_type[value] == HF_LIST || x->c->keys[h->value_key[value]].list)
         return HF_BRUTE_MATCH_ERROR;
-    return hf_brute_condition(x->condition, hf_value_scalar(h, value));
+    own = hf_brute_condition(x->condition, hf_value_scalar(h, value));
+    return own == HF_BRUTE_MATCH_ERROR ? ask_sql(x, hf_value_scalar(h, value))
+                                       : own;
 }
 
 /* The entry of a set for this key, or NULL. */

@@ -451,11 +451,14 @@ static bool shrink(shrinker *s)
 
 /* ---- by enumeration ------------------------------------------------------ */
 
-static bool is_core(shrinker *s, const hf_txn_id *txns, uint32_t n)
+static hf_verdict judge_core(shrinker *s, const hf_txn_id *txns, uint32_t n)
 {
-    return s->options.mixed
-               ? hf_brute_is_mixed_core(s->h, txns, n, s->level, &s->budget)
-               : hf_brute_is_core(s->h, txns, n, s->level, &s->budget);
+    hf_brute_question q = {.level = s->level,
+                           .mixed = s->options.mixed,
+                           .dialect = s->options.dialect,
+                           .budget = &s->budget};
+
+    return hf_brute_core(s->h, txns, n, &q);
 }
 
 /* Where nothing can be cut out of a history.  Those that the proof names, with
@@ -497,11 +500,11 @@ static void confirm(shrinker *s, hf_witness *w)
 
     if (n > HF_BRUTE_NODES)
         return;
-    w->confirmed = is_core(s, s->core.at, n);
+    w->confirmed = judge_core(s, s->core.at, n) == HF_INVALID;
     for (uint32_t i = 0; i < n && w->minimal; i++) {
         memcpy(rest, s->core.at, n * sizeof(*rest));
         rest[i] = rest[n - 1];
-        w->minimal = !is_core(s, rest, n - 1);
+        w->minimal = judge_core(s, rest, n - 1) != HF_INVALID;
     }
     if (s->budget.spent)
         w->minimal = w->confirmed = false;

@@ -92,13 +92,15 @@ static void shrink(cutter *c)
 /* Without those that even enumeration does not need. */
 static uint32_t minimize(const cutter *c, hf_txn_id *core, uint32_t n)
 {
-    if (!hf_brute_is_core(c->h, core, n, c->level->level, c->budget))
+    hf_brute_question q = {.level = c->level->level, .budget = c->budget};
+
+    if (hf_brute_core(c->h, core, n, &q) != HF_INVALID)
         return 0;
     for (uint32_t i = n; i-- > 0 && n > 1;) {
         hf_txn_id out = core[i];
 
         core[i] = core[n - 1];
-        if (hf_brute_is_core(c->h, core, n - 1, c->level->level, c->budget)) {
+        if (hf_brute_core(c->h, core, n - 1, &q) == HF_INVALID) {
             n--;
         } else {
             core[n - 1] = core[i];

@@ -162,16 +162,6 @@ const hf_column *hf_column_named(hf_verifier *v, hf_string_id table,
     return c ? c : find(v, table, (hf_str){"", 0});
 }
 
-const hf_column *hf_column_for(hf_verifier *v, hf_string_id table,
-                               const hf_condition *condition)
-{
-    hf_bound b;
-
-    return hf_predicate_bound(v, condition, &b)
-               ? hf_column_named(v, table, b.column)
-               : find(v, table, (hf_str){"", 0});
-}
-
 /* ---- searching ----------------------------------------------------------- */
 
 /* The first number that is at least (or, if `after`, more than) this. */
@@ -209,29 +199,115 @@ static uint32_t text_from(const hf_column *c, hf_str text, bool after)
     return c->n_ints + low;
 }
 
-uint32_t hf_column_search(hf_verifier *v, const hf_column *c,
-                          const hf_condition *condition,
-                          hf_interval ret[HF_MOST_INTERVALS])
+static const hf_bound *bound_of(hf_verifier *v, const hf_column *c,
+                                const hf_condition *condition)
 {
-    uint32_t texts = c->n_ints + c->n_texts;
-    hf_bound b;
+    const hf_bounds *all = hf_predicate_bounds(v, condition);
 
-    if (!hf_predicate_bound(v, condition, &b) ||
-        !hf_str_eq(b.column, c->name)) {
-        ret[0] = (hf_interval){0, c->n};
-        return 1;
+    for (uint32_t i = 0; i < all->n; i++)
+        if (hf_str_eq(all->at[i].column, c->name))
+            return &all->at[i];
+    return NULL;
+}
+
+static hf_interval place_range(const hf_column *c, const hf_bound *b,
+                               const hf_range *r)
+{
+    hf_interval at;
+
+    if (b->is_text)
+        at = (hf_interval){text_from(c, r->from, false),
+                           r->endless ? c->n_ints + c->n_texts
+                                      : text_from(c, r->to, !r->to_open)};
+    else
+        at = (hf_interval){number_from(c, r->low, false),
+                           number_from(c, r->high, true)};
+    if (at.to < at.from)
+        at.to = at.from;
+    return at;
+}
+
+/* The intervals of the ranges; what is too many for them is between two. */
+static void place_ranges(const hf_column *c, const hf_bound *b, hf_search *ret)
+{
+    const uint32_t most = HF_MOST_INTERVALS - 2;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        hf_interval at = place_range(c, b, &b->at[i]);
+
+        /* ends that were widened may overlap */
+        if (ret->n > 0 && at.from < ret->at[ret->n - 1].to)
+            at.from = ret->at[ret->n - 1].to;
+        if (ret->n == most && at.from < at.to) {
+            ret->at[most - 1].to = at.to;
+            ret->n_exact = 0;
+        } else if (at.from < at.to) {
+            ret->at[ret->n++] = at;
+        }
     }
-    if (b.is_text) {
-        ret[0] = (hf_interval){0, c->n_ints};
-        ret[1] = (hf_interval){text_from(c, b.text, false),
-                               text_from(c, b.text, true)};
-        ret[2] = (hf_interval){texts, c->n};
-        return 3;
+}
+
+static void add_part(hf_search *s, uint32_t from, uint32_t to)
+{
+    if (from < to)
+        s->at[s->n++] = (hf_interval){from, to};
+}
+
+void hf_column_search(hf_verifier *v, const hf_column *c,
+                      const hf_condition *condition, hf_search *ret)
+{
+    const hf_bound *b = bound_of(v, c, condition);
+
+    ret->n = 0;
+    ret->n_exact = 1;
+    if (!b) {
+        add_part(ret, 0, c->n);
+        if (c->name.len > 0 || !hf_predicate_is_true(condition))
+            ret->n_exact = 0;
+        return;
     }
-    ret[0] = (hf_interval){0, 0};
-    if (b.low <= b.high)
-        ret[0] = (hf_interval){number_from(c, b.low, false),
-                               number_from(c, b.high, true)};
-    ret[1] = (hf_interval){c->n_ints, c->n};
-    return 2;
+    place_ranges(c, b, ret);
+    if (!hf_predicate_bounds(v, condition)->exact || ret->n_exact == 0)
+        ret->n_exact = 0;
+    else
+        ret->n_exact = ret->n;
+    if (b->is_text) {
+        add_part(ret, 0, c->n_ints);
+        add_part(ret, c->n_ints + c->n_texts, c->n);
+    } else {
+        add_part(ret, c->n_ints, c->n);
+    }
+}
+
+/* ---- choosing one -------------------------------------------------------- */
+
+static uint64_t count_found(hf_verifier *v, const hf_column *c,
+                            const hf_condition *condition)
+{
+    hf_search found;
+    uint64_t n = 0;
+
+    hf_column_search(v, c, condition, &found);
+    for (uint32_t i = 0; i < found.n; i++)
+        n += found.at[i].to - found.at[i].from;
+    return n;
+}
+
+const hf_column *hf_column_for(hf_verifier *v, hf_string_id table,
+                               const hf_condition *condition)
+{
+    const hf_bounds *bounds = hf_predicate_bounds(v, condition);
+    const hf_column *best = NULL;
+    uint64_t fewest = 0;
+
+    for (uint32_t i = 0; i < bounds->n; i++) {
+        const hf_column *c = find(v, table, bounds->at[i].column);
+        uint64_t n = c && bounds->n > 1 ? count_found(v, c, condition) : 0;
+
+        if (c && (!best || n < fewest)) {
+            best = c;
+            fewest = n;
+        }
+    }
+    return best ? best : find(v, table, (hf_str){"", 0});
 }

@@ -1,6 +1,6 @@
 /* columns.h: the versions of a table, sorted by a column.  Private to verify/.
  *
- * A condition that bounds a column (hf_predicate_bound()) can be true only for
+ * A condition that bounds a column (hf_predicate_bounds()) can be true only for
  * the versions in a few intervals of this order: integers, then texts by
  * their bytes, then the rest.  Rows that are nil, or have null in the column,
  * are left out: no bound lets them in.
@@ -24,8 +24,9 @@ typedef struct hf_column {
     struct hf_column *next;
 } hf_column;
 
-/* The column that the condition bounds, or the one without a name if it bounds
- * none, or too many columns are used already.  Never NULL. */
+/* Of the columns that the condition bounds that which leaves the fewest
+ * versions, or the one without a name if it bounds none, or too many columns
+ * are used already.  Never NULL. */
 const hf_column *hf_column_for(hf_verifier *v, hf_string_id table,
                                const hf_condition *condition);
 
@@ -37,11 +38,15 @@ typedef struct hf_interval {
     uint32_t from, to;
 } hf_interval;
 
-/* Where the versions stand that can satisfy the condition; returns how many
- * intervals. */
-#define HF_MOST_INTERVALS 3
-uint32_t hf_column_search(hf_verifier *v, const hf_column *c,
-                          const hf_condition *condition,
-                          hf_interval ret[HF_MOST_INTERVALS]);
+/* Where the versions stand that can satisfy the condition. */
+#define HF_MOST_INTERVALS 18
+typedef struct hf_search {
+    uint32_t n;
+    uint32_t n_exact; /* in the first of them all rows do satisfy it */
+    hf_interval at[HF_MOST_INTERVALS];
+} hf_search;
+
+void hf_column_search(hf_verifier *v, const hf_column *c,
+                      const hf_condition *condition, hf_search *ret);
 
 #endif

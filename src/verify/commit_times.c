@@ -337,15 +337,14 @@ static bool ask(asker *a, const hf_crossings *tree, const hf_column *c,
 {
     hf_verifier *v = a->x->c->v;
     hf_txn_id t = hf_op_txn(v->h, look->op);
-    hf_interval part[HF_MOST_INTERVALS];
-    uint32_t n =
-        hf_column_search(v, c, hf_predicate_condition(v, look->op), part);
+    hf_search found;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t end = 2 * part[i].to;
+    hf_column_search(v, c, hf_predicate_condition(v, look->op), &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        uint32_t end = 2 * found.at[i].to;
 
-        for (uint32_t e =
-                 hf_crossings_next(tree, 2 * part[i].from, end, look->bound);
+        for (uint32_t e = hf_crossings_next(tree, 2 * found.at[i].from, end,
+                                            look->bound);
              e != HF_NONE;
              e = hf_crossings_next(tree, e + 1, end, look->bound)) {
             hf_key_id key = hf_version_key(v, c->version[e / 2]);

@@ -22,19 +22,35 @@ hf_condition *hf_condition_compile(hf_arena *arena, hf_str text);
 /* nil satisfies nothing. */
 hf_match hf_condition_holds(const hf_condition *c, hf_scalar row);
 
-/* What a row that can satisfy it has in a column: an integer from low to high
- * or, if is_text, this text.  Null is never enough; of rows whose column has
- * another type, or is not there, nothing is said. */
+/* Integers from low to high, or texts by their bytes. */
+typedef struct hf_range {
+    int64_t low, high;
+    hf_str from, to;
+    bool to_open; /* `to` itself is outside */
+    bool endless; /* there is no `to` */
+} hf_range;
+
+/* What a row that can satisfy a condition has in a column: something in one of
+ * the ranges, which are ascending and apart; there may be none.  Null is never
+ * enough; of rows whose column has another type, or is not there, nothing is
+ * said. */
 typedef struct hf_bound {
     hf_str column;
     bool is_text;
-    hf_str text;
-    int64_t low, high; /* low > high: none */
-    bool exact;        /* integers: each of these does satisfy it */
+    uint32_t n;
+    hf_range *at;
 } hf_bound;
 
-/* False if the condition bounds no column.  O(steps). */
-bool hf_condition_bound(const hf_condition *c, hf_bound *ret);
+/* All of them hold, each for another column. */
+typedef struct hf_bounds {
+    uint32_t n;
+    hf_bound *at;
+    bool exact; /* there is one, and all inside do satisfy the condition */
+} hf_bounds;
+
+/* None if the condition bounds no column.  They live in the arena and borrow
+ * the condition.  O(steps), and the square of the longest list. */
+hf_bounds hf_condition_bounds(const hf_condition *c, hf_arena *arena);
 
 /* A column of a row; "value" names a value that has no columns.  False if
  * there is no such column. */

@@ -1,30 +1,34 @@
 /* condition_bound.c: which rows a condition can be true for.
  *
  * The steps are run on what is known instead of on values: a literal, a
- * column, a bound that a true result implies, or nothing.  Comparisons of a
- * column with a literal give a bound; AND keeps both if they are of one
- * column, else one of them; OR the smallest interval around both; NOT what is
- * left on one side; everything else gives nothing.
+ * column, bounds that a true result implies, or nothing.  Comparisons of a
+ * column with a literal give a bound; AND keeps those of both sides, and of
+ * one column what they have in common; OR keeps the columns that both sides
+ * bound, and joins the ranges; NOT turns one exact bound round; everything
+ * else gives nothing.
  *
- * A row outside of the bound makes the comparison false, and then whatever
+ * A row outside of a bound makes the comparison false, and then whatever
  * stands beside it in an AND cannot make the whole true.
  *
- * A bound of integers is exact if it is made of exact ones only and no gap was
- * closed: then every integer inside makes the condition true, too.
+ * A bound is exact if it is the only one and made of exact ones only: then all
+ * inside make the condition true, too.
  */
 #include "verify/condition_steps.h"
+
+#include <string.h>
 
 typedef enum kind { NOTHING, LITERAL, NAME, BOUND } kind;
 
 typedef struct known {
     kind kind;
     hf_scalar scalar; /* LITERAL; NAME: the name as a text */
-    hf_bound bound;
+    hf_bounds bounds;
 } known;
 
 typedef struct stack {
     known at[HF_CONDITION_DEPTH];
     uint32_t n;
+    hf_arena *arena;
 } stack;
 
 static known nothing(void)
@@ -37,51 +41,68 @@ static known pop(stack *s)
     return s->n > 0 ? s->at[--s->n] : nothing();
 }
 
-static hf_str name_of(const known *column)
-{
-    return (hf_str){column->scalar.text, column->scalar.length};
-}
-
 static bool is_int(const known *x)
 {
     return x->kind == LITERAL && x->scalar.type == HF_INT;
 }
 
-static known between(const known *column, int64_t low, int64_t high)
+/* ---- one comparison ------------------------------------------------------ */
+
+/* Room for this many ranges; exact, and none in it yet. */
+static known bound(stack *s, hf_str column, bool is_text, size_t most)
 {
-    return (known){.kind = BOUND,
-                   .bound = {.column = name_of(column),
-                             .low = low,
-                             .high = high,
-                             .exact = true}};
+    known k = {.kind = BOUND, .bounds = {.n = 1, .exact = true}};
+
+    k.bounds.at = hf_arena_get(s->arena, sizeof(*k.bounds.at));
+    *k.bounds.at = (hf_bound){.column = column, .is_text = is_text};
+    k.bounds.at->at = hf_arena_get(s->arena, (most + 1) * sizeof(hf_range));
+    return k;
+}
+
+static known between(stack *s, const known *column, int64_t low, int64_t high)
+{
+    known k = bound(s, (hf_str){column->scalar.text, column->scalar.length},
+                    false, 1);
+
+    k.bounds.at->at[0] = (hf_range){.low = low, .high = high};
+    k.bounds.at->n = low <= high;
+    return k;
+}
+
+static known text(stack *s, const known *column, hf_str value)
+{
+    known k =
+        bound(s, (hf_str){column->scalar.text, column->scalar.length}, true, 1);
+
+    k.bounds.at->at[0] = (hf_range){.from = value, .to = value};
+    k.bounds.at->n = 1;
+    return k;
 }
 
 /* The column stands on the left. */
-static known compare(opcode code, const known *column, const known *literal)
+static known compare(stack *s, opcode code, const known *column,
+                     const known *literal)
 {
     int64_t n = literal->scalar.number;
 
     if (literal->scalar.type == HF_TEXT && code == EQUAL)
-        return (known){
-            .kind = BOUND,
-            .bound = {.column = name_of(column),
-                      .is_text = true,
-                      .text = {literal->scalar.text, literal->scalar.length}}};
+        return text(s, column,
+                    (hf_str){literal->scalar.text, literal->scalar.length});
     if (!is_int(literal))
         return nothing();
     switch (code) {
     case EQUAL:
-        return between(column, n, n);
+        return between(s, column, n, n);
     case LESS:
-        return n == INT64_MIN ? between(column, 1, 0)
-                              : between(column, INT64_MIN, n - 1);
+        return n == INT64_MIN ? between(s, column, 1, 0)
+                              : between(s, column, INT64_MIN, n - 1);
     case LESS_EQUAL:
-        return between(column, INT64_MIN, n);
+        return between(s, column, INT64_MIN, n);
     case GREATER:
-        return n == INT64_MAX ? between(column, 1, 0)
-                              : between(column, n + 1, INT64_MAX);
+        return n == INT64_MAX ? between(s, column, 1, 0)
+                              : between(s, column, n + 1, INT64_MAX);
     case GREATER_EQUAL:
-        return between(column, n, INT64_MAX);
+        return between(s, column, n, INT64_MAX);
     default:
         return nothing();
     }
@@ -103,69 +124,139 @@ static opcode turned(opcode code)
     }
 }
 
-static known compare_two(opcode code, const known *a, const known *b)
+static known compare_two(stack *s, opcode code, const known *a, const known *b)
 {
     if (a->kind == NAME && b->kind == LITERAL)
-        return compare(code, a, b);
+        return compare(s, code, a, b);
     if (a->kind == LITERAL && b->kind == NAME)
-        return compare(turned(code), b, a);
+        return compare(s, turned(code), b, a);
     return nothing();
 }
 
-static bool is_alike(const known *a, const known *b)
+/* ---- ranges -------------------------------------------------------------- */
+
+static int compare_texts(hf_str a, hf_str b)
 {
-    return a->kind == BOUND && b->kind == BOUND &&
-           hf_str_eq(a->bound.column, b->bound.column) &&
-           a->bound.is_text == b->bound.is_text;
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n > 0 ? memcmp(a.ptr, b.ptr, n) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static known both(const known *a, const known *b)
+/* Our own texts are single ones. */
+static int compare_starts(bool is_text, const hf_range *a, const hf_range *b)
+{
+    return is_text ? compare_texts(a->from, b->from)
+                   : (a->low > b->low) - (a->low < b->low);
+}
+
+static void push(hf_bound *to, const hf_range *r)
+{
+    hf_range *last = to->n > 0 ? &to->at[to->n - 1] : NULL;
+
+    if (last && to->is_text && compare_texts(last->from, r->from) == 0)
+        return;
+    if (last && !to->is_text &&
+        (last->high == INT64_MAX || last->high + 1 >= r->low)) {
+        last->high = r->high > last->high ? r->high : last->high;
+        return;
+    }
+    to->at[to->n++] = *r;
+}
+
+static hf_bound unite(stack *s, const hf_bound *a, const hf_bound *b)
+{
+    hf_bound made =
+        *bound(s, a->column, a->is_text, (size_t)a->n + b->n).bounds.at;
+    uint32_t i = 0, j = 0;
+
+    while (i < a->n || j < b->n)
+        if (j == b->n ||
+            (i < a->n && compare_starts(a->is_text, &a->at[i], &b->at[j]) <= 0))
+            push(&made, &a->at[i++]);
+        else
+            push(&made, &b->at[j++]);
+    return made;
+}
+
+/* What two ranges have in common; false: nothing. */
+static bool meet(bool is_text, const hf_range *a, const hf_range *b,
+                 hf_range *ret)
+{
+    *ret = *a;
+    if (is_text)
+        return compare_texts(a->from, b->from) == 0;
+    ret->low = a->low > b->low ? a->low : b->low;
+    ret->high = a->high < b->high ? a->high : b->high;
+    return ret->low <= ret->high;
+}
+
+static hf_bound intersect(stack *s, const hf_bound *a, const hf_bound *b)
+{
+    hf_bound made =
+        *bound(s, a->column, a->is_text, (size_t)a->n * b->n).bounds.at;
+    hf_range r;
+
+    for (uint32_t i = 0; i < a->n; i++)
+        for (uint32_t j = 0; j < b->n; j++)
+            if (meet(a->is_text, &a->at[i], &b->at[j], &r))
+                push(&made, &r);
+    return made;
+}
+
+/* ---- AND, OR, NOT -------------------------------------------------------- */
+
+static const hf_bound *of_column(const hf_bounds *in, hf_str column)
+{
+    for (uint32_t i = 0; i < in->n; i++)
+        if (hf_str_eq(in->at[i].column, column))
+            return &in->at[i];
+    return NULL;
+}
+
+static known both(stack *s, const known *a, const known *b)
 {
     known r = a->kind == BOUND ? *a : *b;
 
     if (r.kind != BOUND)
         return nothing();
-    r.bound.exact = a->kind == b->kind && a->bound.exact && b->bound.exact;
-    if (!is_alike(a, b) || a->bound.is_text) {
-        r.bound.exact = false;
+    r.bounds.exact &= a->kind == b->kind && a->bounds.exact && b->bounds.exact;
+    if (a->kind != b->kind)
         return r;
+    r.bounds.at = hf_arena_get(s->arena, (size_t)(a->bounds.n + b->bounds.n) *
+                                             sizeof(hf_bound));
+    memcpy(r.bounds.at, a->bounds.at, a->bounds.n * sizeof(hf_bound));
+    for (uint32_t i = 0; i < b->bounds.n; i++) {
+        const hf_bound *more = &b->bounds.at[i];
+        hf_bound *same = (hf_bound *)of_column(&r.bounds, more->column);
+
+        if (!same)
+            r.bounds.at[r.bounds.n++] = *more;
+        else if (same->is_text == more->is_text)
+            *same = intersect(s, same, more);
+        else
+            r.bounds.exact = false;
     }
-    if (b->bound.low > r.bound.low)
-        r.bound.low = b->bound.low;
-    if (b->bound.high < r.bound.high)
-        r.bound.high = b->bound.high;
+    r.bounds.exact &= r.bounds.n == 1;
     return r;
 }
 
-/* Is there a number between the end of one and the begin of the other? */
-static bool has_gap(const hf_bound *a, const hf_bound *b)
-{
-    return (a->high < b->low && a->high + 1 < b->low) ||
-           (b->high < a->low && b->high + 1 < a->low);
-}
-
-static known either(const known *a, const known *b)
+static known either(stack *s, const known *a, const known *b)
 {
     known r = *a;
 
-    if (!is_alike(a, b))
+    if (a->kind != BOUND || b->kind != BOUND)
         return nothing();
-    if (a->bound.is_text)
-        return hf_str_eq(a->bound.text, b->bound.text) ? r : nothing();
-    r.bound.exact &= b->bound.exact;
-    if (b->bound.low > b->bound.high)
-        return r;
-    if (a->bound.low > a->bound.high) {
-        r.bound.low = b->bound.low;
-        r.bound.high = b->bound.high;
-        return r;
+    r.bounds = (hf_bounds){.exact = a->bounds.exact && b->bounds.exact};
+    r.bounds.at = hf_arena_get(s->arena, a->bounds.n * sizeof(hf_bound));
+    for (uint32_t i = 0; i < a->bounds.n; i++) {
+        const hf_bound *x = &a->bounds.at[i];
+        const hf_bound *y = of_column(&b->bounds, x->column);
+
+        if (y && x->is_text == y->is_text)
+            r.bounds.at[r.bounds.n++] = unite(s, x, y);
     }
-    r.bound.exact &= !has_gap(&a->bound, &b->bound);
-    if (b->bound.low < r.bound.low)
-        r.bound.low = b->bound.low;
-    if (b->bound.high > r.bound.high)
-        r.bound.high = b->bound.high;
-    return r;
+    return r.bounds.n > 0 ? r : nothing();
 }
 
 static known one_of(stack *s, int64_t count)
@@ -176,9 +267,10 @@ static known one_of(stack *s, int64_t count)
         return nothing();
     column = s->at[s->n - 1 - (uint32_t)count];
     for (int64_t i = 0; i < count; i++) {
-        known literal = pop(s), equal = compare_two(EQUAL, &column, &literal);
+        known literal = pop(s);
+        known equal = compare_two(s, EQUAL, &column, &literal);
 
-        found = i == 0 ? equal : either(&found, &equal);
+        found = i == 0 ? equal : either(s, &found, &equal);
     }
     (void)pop(s);
     return found;
@@ -194,27 +286,27 @@ static known negative(const known *a)
     return r;
 }
 
-/* Of an exact bound that is open on one side. */
-static known all_but(const known *a)
+/* Of an exact bound of integers: all others make the condition false. */
+static known all_but(stack *s, const known *a)
 {
-    known r = *a;
+    const hf_bound *from = a->bounds.at;
+    hf_range gap = {.low = INT64_MIN};
+    known r;
 
-    if (a->kind != BOUND || !a->bound.exact)
+    if (a->kind != BOUND || !a->bounds.exact || from->is_text)
         return nothing();
-    r.bound.low = INT64_MIN;
-    r.bound.high = INT64_MAX;
-    if (a->bound.low > a->bound.high)
-        return r;
-    if (a->bound.low == INT64_MIN && a->bound.high == INT64_MAX) {
-        r.bound.low = 1;
-        r.bound.high = 0;
-    } else if (a->bound.low == INT64_MIN) {
-        r.bound.low = a->bound.high + 1;
-    } else if (a->bound.high == INT64_MAX) {
-        r.bound.high = a->bound.low - 1;
-    } else {
-        return nothing();
+    r = bound(s, from->column, false, (size_t)from->n + 1);
+    for (uint32_t i = 0; i < from->n; i++) {
+        if (from->at[i].low > gap.low) {
+            gap.high = from->at[i].low - 1;
+            push(r.bounds.at, &gap);
+        }
+        if (from->at[i].high == INT64_MAX)
+            return r;
+        gap.low = from->at[i].high + 1;
     }
+    gap.high = INT64_MAX;
+    push(r.bounds.at, &gap);
     return r;
 }
 
@@ -234,7 +326,7 @@ static known run_step(stack *s, const step *now)
         return negative(&a);
     case NOT:
         a = pop(s);
-        return all_but(&a);
+        return all_but(s, &a);
     case IS_NULL:
         (void)pop(s);
         return nothing();
@@ -246,33 +338,33 @@ static known run_step(stack *s, const step *now)
     switch (now->code) {
     case BETWEEN:
         a = pop(s);
-        b = compare_two(GREATER_EQUAL, &a, &b);
-        c = compare_two(LESS_EQUAL, &a, &c);
-        return both(&b, &c);
+        b = compare_two(s, GREATER_EQUAL, &a, &b);
+        c = compare_two(s, LESS_EQUAL, &a, &c);
+        return both(s, &b, &c);
     case AND:
-        return both(&b, &c);
+        return both(s, &b, &c);
     case OR:
-        return either(&b, &c);
+        return either(s, &b, &c);
     default:
-        return compare_two(now->code, &b, &c);
+        return compare_two(s, now->code, &b, &c);
     }
 }
 
-bool hf_condition_bound(const hf_condition *c, hf_bound *ret)
+hf_bounds hf_condition_bounds(const hf_condition *c, hf_arena *arena)
 {
-    stack s = {.n = 0};
+    hf_bounds none = {0};
+    stack s;
 
+    s.n = 0;
+    s.arena = arena;
     if (!c->understood)
-        return false;
+        return none;
     for (uint32_t i = 0; i < c->n; i++) {
         known x = run_step(&s, &c->steps[i]);
 
         if (s.n == HF_CONDITION_DEPTH)
-            return false;
+            return none;
         s.at[s.n++] = x;
     }
-    if (s.n != 1 || s.at[0].kind != BOUND)
-        return false;
-    *ret = s.at[0].bound;
-    return true;
+    return s.n == 1 && s.at[0].kind == BOUND ? s.at[0].bounds : none;
 }

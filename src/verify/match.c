@@ -4,14 +4,19 @@
  * the engines.  What it cannot say (decimals, LIKE, functions, the order of
  * texts in a dialect that has one) is asked of sql/, which parses each text
  * once in a session.
+ *
+ * Operations with one condition ask about the same versions again and again:
+ * what was answered last is kept in a table of fixed size, by condition and
+ * value; one answer displaces another.
  */
 #include "verify/condition_steps.h"
 #include "verify/predicate.h"
 
 struct hf_condition_memo {
     bool is_asked;
-    bool is_bound_asked, has_bound;
-    hf_bound bound;
+    bool is_bound_asked;
+    hf_bounds bounds;
+    uint32_t number;         /* of the condition, from 1 */
     const hf_sql_expr *expr; /* NULL: not understood there either */
     uint32_t n_columns;
     hf_sql_value *columns; /* scratch */
@@ -57,20 +62,62 @@ const hf_condition *hf_match_compile(hf_verifier *v, hf_str text)
     hf_condition *c = hf_condition_compile(&v->kept.arena, text);
 
     c->memo = hf_kept_zeros(v, 1, sizeof(*c->memo));
+    c->memo->number = ++v->tables.n_conditions;
     return c;
+}
+
+/* ---- answers ------------------------------------------------------------- */
+
+/* Two bits of the answer and the number of the condition above them: more
+ * conditions are not remembered. */
+#define MOST_NUMBERED (1u << 30)
+#define MOST_ANSWERS (1u << 18)
+#define LEAST_ANSWERS (1u << 8)
+
+struct hf_answer {
+    hf_value_id value;
+    uint32_t is; /* 0: none */
+};
+
+/* Its place in the table; NULL: it is not remembered. */
+static struct hf_answer *place_of(hf_verifier *v, const hf_condition *c,
+                                  hf_value_id value)
+{
+    hf_tables *t = &v->tables;
+    uint64_t hash;
+
+    if (c->memo->number >= MOST_NUMBERED)
+        return NULL;
+    if (!t->answers) {
+        t->n_answers = LEAST_ANSWERS;
+        while (t->n_answers < MOST_ANSWERS && t->n_answers / 4 < v->h->n_values)
+            t->n_answers *= 2;
+        t->answers = hf_kept_zeros(v, t->n_answers, sizeof(*t->answers));
+    }
+    hash = ((uint64_t)c->memo->number << 32 | value) *
+           UINT64_C(0x9e3779b97f4a7c15);
+    return &t->answers[(hash >> 32) & (t->n_answers - 1)];
 }
 
 hf_match hf_predicate_match(hf_verifier *v, const hf_condition *c,
                             hf_value_id value)
 {
+    struct hf_answer *a;
     hf_scalar row;
-    hf_match own;
+    hf_match m;
 
     if (value == HF_NONE)
         return HF_MATCH_UNKNOWN;
+    a = place_of(v, c, value);
+    if (a && a->is >> 2 == c->memo->number && a->value == value)
+        return (hf_match)(a->is & 3u);
     row = hf_value_scalar(v->h, value);
-    own = hf_condition_holds(c, row);
-    return own == HF_MATCH_UNKNOWN ? match_sql(v, c, row) : own;
+    m = hf_condition_holds(c, row);
+    if (m == HF_MATCH_UNKNOWN)
+        m = match_sql(v, c, row);
+    if (a)
+        *a = (struct hf_answer){value, c->memo->number << 2 | (uint32_t)m};
+    return m;
 }
 
 /* ---- bounds -------------------------------------------------------------- */
@@ -80,53 +127,64 @@ static int64_t end_of(const hf_sql_value *end, bool has_end, int64_t without)
     return has_end && end->type == HF_SQL_INT ? end->integer : without;
 }
 
-/* Of the ranges of numbers the interval around them, of texts one text. */
-static bool bound_of(const hf_sql_expr *e, const hf_sql_bound *b, hf_bound *ret)
+static hf_str text_of(const hf_sql_value *value)
 {
-    const hf_sql_range *first, *last;
-
-    if (b->n_ranges == 0)
-        return false;
-    first = &b->ranges[0];
-    last = &b->ranges[b->n_ranges - 1];
-    *ret = (hf_bound){.column = hf_sql_column_name(e, b->column)};
-    if (b->class_of == HF_SQL_INT) {
-        ret->low = end_of(&first->low, first->has_low, INT64_MIN);
-        ret->high = end_of(&last->high, last->has_high, INT64_MAX);
-        return ret->low > INT64_MIN || ret->high < INT64_MAX;
-    }
-    ret->is_text = true;
-    ret->text = (hf_str){first->low.text, first->low.length};
-    return b->class_of == HF_SQL_TEXT && first == last && first->has_low &&
-           first->has_high && hf_sql_order(&first->low, &first->high) == 0;
+    return (hf_str){value->text, value->length};
 }
 
-static bool find_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret)
+/* Whole numbers and texts only; ends that are open count as closed where that
+ * is no loss. */
+static bool add_bound(hf_verifier *v, const hf_sql_expr *e,
+                      const hf_sql_bound *from, hf_bound *ret)
 {
+    *ret = (hf_bound){.column = hf_sql_column_name(e, from->column),
+                      .is_text = from->class_of == HF_SQL_TEXT,
+                      .n = from->n_ranges};
+    if (from->class_of != HF_SQL_INT && !ret->is_text)
+        return false;
+    ret->at = hf_kept_zeros(v, from->n_ranges, sizeof(*ret->at));
+    for (uint32_t i = 0; i < from->n_ranges; i++) {
+        const hf_sql_range *r = &from->ranges[i];
+
+        if (!ret->is_text) {
+            ret->at[i].low = end_of(&r->low, r->has_low, INT64_MIN);
+            ret->at[i].high = end_of(&r->high, r->has_high, INT64_MAX);
+            continue;
+        }
+        ret->at[i].from = r->has_low ? text_of(&r->low) : (hf_str){"", 0};
+        ret->at[i].endless = !r->has_high;
+        ret->at[i].to_open = r->high_open;
+        if (r->has_high)
+            ret->at[i].to = text_of(&r->high);
+    }
+    return true;
+}
+
+static hf_bounds find_bounds(hf_verifier *v, const hf_condition *c)
+{
+    const hf_sql_bound *from = NULL;
     const struct hf_condition_memo *memo;
-    const hf_sql_bound *bounds = NULL;
+    hf_bounds ret = {0};
     uint32_t n;
 
     if (c->understood)
-        return hf_condition_bound(c, ret);
+        return hf_condition_bounds(c, &v->kept.arena);
     memo = ask(v, c);
-    n = memo->expr ? hf_sql_bounds(memo->expr, &bounds) : 0;
+    n = memo->expr ? hf_sql_bounds(memo->expr, &from) : 0;
+    ret.at = hf_kept_zeros(v, n, sizeof(*ret.at));
     for (uint32_t i = 0; i < n; i++)
-        if (bound_of(memo->expr, &bounds[i], ret))
-            return true;
-    return false;
+        ret.n += add_bound(v, memo->expr, &from[i], &ret.at[ret.n]);
+    return ret;
 }
 
-bool hf_predicate_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret)
+const hf_bounds *hf_predicate_bounds(hf_verifier *v, const hf_condition *c)
 {
     struct hf_condition_memo *memo = c->memo;
 
     if (!memo->is_bound_asked)
-        memo->has_bound = find_bound(v, c, &memo->bound);
+        memo->bounds = find_bounds(v, c);
     memo->is_bound_asked = true;
-    if (memo->has_bound)
-        *ret = memo->bound;
-    return memo->has_bound;
+    return &memo->bounds;
 }
 
 bool hf_predicate_is_true(const hf_condition *c)

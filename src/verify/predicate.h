@@ -29,8 +29,8 @@ const hf_condition *hf_predicate_condition(hf_verifier *v, hf_op_id op);
 const hf_condition *hf_match_compile(hf_verifier *v, hf_str text);
 hf_match hf_predicate_match(hf_verifier *v, const hf_condition *c,
                             hf_value_id value);
-/* As hf_condition_bound(). */
-bool hf_predicate_bound(hf_verifier *v, const hf_condition *c, hf_bound *ret);
+/* As hf_condition_bounds(); kept. */
+const hf_bounds *hf_predicate_bounds(hf_verifier *v, const hf_condition *c);
 /* Is it no condition at all, but TRUE? */
 bool hf_predicate_is_true(const hf_condition *c);
 

@@ -128,20 +128,17 @@ static void add_version(finder *f, uint32_t version)
         add_slot(f, next);
 }
 
-/* One that does not satisfy the condition may be taken for one that matters.
- * What is inside a bound nearly always does; elsewhere it is asked. */
 static void collect_matter(finder *f, hf_string_id table,
                            const hf_condition *condition)
 {
     const hf_column *c = hf_column_for(f->v, table, condition);
-    hf_interval part[HF_MOST_INTERVALS];
-    uint32_t n = hf_column_search(f->v, c, condition, part);
-    uint32_t ints = c->name.len > 0 && n > 1 ? c->n_ints : 0;
+    hf_search found;
 
+    hf_column_search(f->v, c, condition, &found);
     f->matter.n = 0;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t x = part[i].from; x < part[i].to; x++)
-            if ((x < ints && part[i].to - part[i].from < ints) ||
+    for (uint32_t i = 0; i < found.n; i++)
+        for (uint32_t x = found.at[i].from; x < found.at[i].to; x++)
+            if (i < found.n_exact ||
                 hf_predicate_match(f->v, condition,
                                    hf_version_value(f->v, c->version[x])) !=
                     HF_MATCH_NO)
@@ -317,10 +314,7 @@ static hf_crossings *cross(finder *f, const hf_column *c)
 static bool is_exact(const finder *f, const hf_column *c,
                      const hf_condition *condition)
 {
-    hf_bound b;
-
-    return hf_predicate_bound(f->v, condition, &b) && b.exact &&
-           hf_str_eq(b.column, c->name);
+    return c->name.len > 0 && hf_predicate_bounds(f->v, condition)->exact;
 }
 
 /* One operation, in one of the two passes. */
@@ -330,15 +324,15 @@ static void ask_shared(finder *f, const hf_crossings *x, const hf_column *c,
     const hf_condition *condition = hf_predicate_condition(f->v, op);
     uint32_t now = f->w->now[hf_op_txn(f->v->h, op)];
     uint32_t end = 2 * c->n + (uint32_t)f->always.n;
-    bool exact = is_exact(f, c, condition);
-    hf_interval part[HF_MOST_INTERVALS];
-    uint32_t n = hf_column_search(f->v, c, condition, part);
+    hf_search found;
 
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t e =
-                 hf_crossings_next(x, 2 * part[i].from, 2 * part[i].to, now);
-             e != HF_NONE; e = hf_crossings_next(x, e + 1, 2 * part[i].to, now))
-            if ((exact && i == 0) ||
+    hf_column_search(f->v, c, condition, &found);
+    for (uint32_t i = 0; i < found.n; i++)
+        for (uint32_t e = hf_crossings_next(x, 2 * found.at[i].from,
+                                            2 * found.at[i].to, now);
+             e != HF_NONE;
+             e = hf_crossings_next(x, e + 1, 2 * found.at[i].to, now))
+            if (i < found.n_exact ||
                 hf_predicate_match(f->v, condition,
                                    hf_version_value(f->v, c->version[e / 2])) !=
                     HF_MATCH_NO)

@@ -359,8 +359,25 @@ static uint32_t add_extreme(sweep *s, const watched *w, hf_op_id op,
     return part.from > end ? part.from : end;
 }
 
-/* The column to search.  For the least or greatest of a column that the
- * condition does not bound the rows are taken in the order of that column. */
+/* More than are gone through without a thought. */
+#define MANY 64
+
+static bool leaves_many(const sweep *s, const hf_column *c,
+                        const hf_condition *condition)
+{
+    hf_search found;
+    uint64_t n = 0;
+
+    if (c->name.len == 0)
+        return true;
+    hf_column_search(s->v, c, condition, &found);
+    for (uint32_t i = 0; i < found.n; i++)
+        n += found.at[i].to - found.at[i].from;
+    return n > MANY;
+}
+
+/* The column to search.  For the least or greatest of a column the rows are
+ * taken in the order of that column, unless another leaves few. */
 static const hf_column *column_of(sweep *s, hf_op_id op,
                                   const hf_condition *condition,
                                   bool *ret_extreme)
@@ -373,46 +390,34 @@ static const hf_column *column_of(sweep *s, hf_op_id op,
 
     s->table = p.table;
     *ret_extreme = kind == HF_OP_MIN || kind == HF_OP_MAX;
-    if (*ret_extreme && c->name.len == 0)
+    if (*ret_extreme && leaves_many(s, c, condition))
         c = hf_column_named(s->v, p.table, name);
     *ret_extreme &= hf_str_eq(c->name, name);
     return c;
-}
-
-/* Do all of the first interval satisfy the condition? */
-static bool is_exact(const sweep *s, const hf_column *c,
-                     const hf_condition *condition)
-{
-    hf_bound b;
-
-    if (hf_predicate_bound(s->v, condition, &b))
-        return b.exact && hf_str_eq(b.column, c->name);
-    return hf_predicate_is_true(condition) && c->name.len == 0;
 }
 
 static void judge(sweep *s, hf_op_id op)
 {
     hf_txn_id t = hf_op_txn(s->v->h, op);
     const hf_condition *condition = hf_predicate_condition(s->v, op);
-    hf_interval part[HF_MOST_INTERVALS];
+    hf_search found;
     hf_tally tally;
     bool extreme;
     watched *w = watch(s, column_of(s, op, condition, &extreme));
-    uint32_t n = hf_column_search(s->v, w->column, condition, part);
-    bool exact = !extreme && is_exact(s, w->column, condition);
 
+    hf_column_search(s->v, w->column, condition, &found);
     hf_tally_begin(s->v, op, &tally);
     tally.gap = !s->world && !hf_is_whole(s->v, t, op);
     if (s->world)
         ask_own(s, t, op, &tally);
     else if (!tally.gap)
         ask_exceptions(s, t, op, &tally);
-    for (uint32_t i = 0; i < n && !tally.gap; i++) {
+    for (uint32_t i = 0; i < found.n && !tally.gap; i++) {
         if (extreme)
-            part[i].from = add_extreme(s, w, op, part[i], &tally);
-        if (exact && i == 0 && add_exact(s, w, op, part[0], &tally))
+            found.at[i].from = add_extreme(s, w, op, found.at[i], &tally);
+        else if (i < found.n_exact && add_exact(s, w, op, found.at[i], &tally))
             continue;
-        add_interval(s, w, op, part[i], &tally);
+        add_interval(s, w, op, found.at[i], &tally);
     }
     s->fault[op] = (uint8_t)hf_tally_end(s->v, &tally);
 }

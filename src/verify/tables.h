@@ -43,6 +43,8 @@ typedef struct hf_tables {
     uint64_t *ranks;            /* see hf_recorded_ranks() */
     struct hf_columns *columns; /* kept by columns.c */
     uint8_t *judged;            /* kept by sweep.c */
+    struct hf_answer *answers;  /* this and the next two: kept by match.c */
+    uint32_t n_answers, n_conditions;
     hf_notes notes[HF_NOTES_KIND_COUNT];
 } hf_tables;
 

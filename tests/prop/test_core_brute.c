@@ -114,8 +114,9 @@ static hf_verdict ask_part(const run *r, const hf_parts *parts,
 static bool is_core(const run *r, const hf_history *h, const hf_txn_id *txns,
                     uint32_t n)
 {
-    return r->mixed ? hf_brute_is_mixed_core(h, txns, n, r->level, NULL)
-                    : hf_brute_is_core(h, txns, n, r->level, NULL);
+    hf_brute_question q = {.level = r->level, .mixed = r->mixed};
+
+    return hf_brute_core(h, txns, n, &q) == HF_INVALID;
 }
 
 /* ---- parts --------------------------------------------------------------- */
