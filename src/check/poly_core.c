@@ -463,13 +463,15 @@ static hf_verdict judge_core(shrinker *s, const hf_txn_id *txns, uint32_t n)
 
 /* Where nothing can be cut out of a history.  Those that the proof names, with
  * the sources of what it reads if that is not enough, are enumerated if they
- * are few, and so are they without each. */
+ * are few, and so are they without each.  True: what is left is minimal. */
 static bool shrink_by_enumeration(shrinker *s)
 {
+    bool doubt = false;
+
     for (unsigned round = 0; round < 3 && s->set.n <= HF_BRUTE_NODES; round++) {
         size_t n = s->set.n;
 
-        if (n > 0 && is_core(s, s->set.at, (uint32_t)n)) {
+        if (n > 0 && judge_core(s, s->set.at, (uint32_t)n) == HF_INVALID) {
             set_core(s);
             break;
         }
@@ -478,18 +480,21 @@ static bool shrink_by_enumeration(shrinker *s)
     }
     for (size_t i = s->core.n; i-- > 0 && s->core.n > 1;) {
         hf_txn_id out = s->core.at[i], last = s->core.at[s->core.n - 1];
+        hf_verdict rest;
 
         s->core.at[i] = last;
-        if (is_core(s, s->core.at, (uint32_t)s->core.n - 1)) {
+        rest = judge_core(s, s->core.at, (uint32_t)s->core.n - 1);
+        if (rest == HF_INVALID) {
             s->core.n--;
         } else {
+            doubt |= rest != HF_VALID;
             s->core.at[s->core.n - 1] = last;
             s->core.at[i] = out;
         }
     }
     if (s->core.n > 0)
         qsort(s->core.at, s->core.n, sizeof(*s->core.at), by_id);
-    return s->core.n > 0 && !s->budget.spent;
+    return !doubt;
 }
 
 /* A small core is enumerated; so is whether it is minimal. */
@@ -504,7 +509,7 @@ static void confirm(shrinker *s, hf_witness *w)
     for (uint32_t i = 0; i < n && w->minimal; i++) {
         memcpy(rest, s->core.at, n * sizeof(*rest));
         rest[i] = rest[n - 1];
-        w->minimal = judge_core(s, rest, n - 1) != HF_INVALID;
+        w->minimal = judge_core(s, rest, n - 1) == HF_VALID;
     }
     if (s->budget.spent)
         w->minimal = w->confirmed = false;
@@ -667,8 +672,10 @@ void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
     if (!cut) {
         gather(&s, &r->witness);
         s.proof = r->witness;
-        if (shrink_by_enumeration(&s))
-            store(&s, true, r);
+        bool minimal = shrink_by_enumeration(&s);
+
+        if (s.core.n > 0 && !s.budget.spent)
+            store(&s, minimal, r);
     } else if (begin(&s, &r->witness)) {
         follow_proof(&s);
         store(&s, shrink(&s), r);
