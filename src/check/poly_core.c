@@ -469,7 +469,7 @@ static bool shrink_by_enumeration(shrinker *s)
     for (unsigned round = 0; round < 3 && s->set.n <= HF_BRUTE_NODES; round++) {
         size_t n = s->set.n;
 
-        if (n > 0 && is_core(s, s->set.at, (uint32_t)n)) {
+        if (n > 0 && judge_core(s, s->set.at, (uint32_t)n) == HF_INVALID) {
             set_core(s);
             break;
         }
@@ -480,7 +480,7 @@ static bool shrink_by_enumeration(shrinker *s)
         hf_txn_id out = s->core.at[i], last = s->core.at[s->core.n - 1];
 
         s->core.at[i] = last;
-        if (is_core(s, s->core.at, (uint32_t)s->core.n - 1)) {
+        if (judge_core(s, s->core.at, (uint32_t)s->core.n - 1) == HF_INVALID) {
             s->core.n--;
         } else {
             s->core.at[s->core.n - 1] = last;
@@ -504,7 +504,7 @@ static void confirm(shrinker *s, hf_witness *w)
     for (uint32_t i = 0; i < n && w->minimal; i++) {
         memcpy(rest, s->core.at, n * sizeof(*rest));
         rest[i] = rest[n - 1];
-        w->minimal = judge_core(s, rest, n - 1) != HF_INVALID;
+        w->minimal = judge_core(s, rest, n - 1) == HF_VALID;
     }
     if (s->budget.spent)
         w->minimal = w->confirmed = false;
