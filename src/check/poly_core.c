@@ -659,7 +659,7 @@ void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
     uint64_t start = hf_clock_ns();
     shrinker s = {.h = h, .level = r->level};
     double seconds = seconds_for(budget, r);
-    bool cut;
+    bool cut, minimal;
 
     if (r->verdict != HF_INVALID || r->witness.kind != HF_WITNESS_PROOF ||
         r->witness.rests || r->witness.minimal || seconds <= 0 ||
@@ -672,8 +672,7 @@ void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
     if (!cut) {
         gather(&s, &r->witness);
         s.proof = r->witness;
-        bool minimal = shrink_by_enumeration(&s);
-
+        minimal = shrink_by_enumeration(&s);
         if (s.core.n > 0 && !s.budget.spent)
             store(&s, minimal, r);
     } else if (begin(&s, &r->witness)) {

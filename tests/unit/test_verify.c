@@ -648,7 +648,10 @@ static void increments_read_and_write(void **state)
                      REFUSED);
     assert_int_equal(
         ask_valid(blind, "SER", "\"kind\":\"serial\",\"order\":[0,1]"),
-        UNSUPPORTED);
+        ACCEPTED);
+    assert_int_equal(
+        ask_valid(blind, "SER", "\"kind\":\"serial\",\"order\":[1,0]"),
+        REFUSED);
     assert_int_equal(ask_invalid(blind, "SER",
                                  "\"kind\":\"operations\",\"anomaly\":"
                                  "\"garbage read\",\"operations\":[1]"),
