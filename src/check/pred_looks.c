@@ -308,15 +308,15 @@ static void unclear_snapshot(hf_pred *p, const hf_pred_op *o)
            !hf_snapshot_lacks(snapshots, o->txn, o->op, keys[i], &lack))
         i++;
     if (i == n) { /* lists, increments without results */
-        hf_pred_unclear(p, o, false,
-                        "its snapshot has a list, or a value that was not recorded");
+        hf_pred_unclear(
+            p, o, false,
+            "its snapshot has a list, or a value that was not recorded");
         return;
     }
     (void)hf_key_words(h, keys[i], name);
     first = (long long)hf_txn_label(h, lack.first);
-    second = lack.second == HF_NONE
-                 ? 0
-                 : (long long)hf_txn_label(h, lack.second);
+    second =
+        lack.second == HF_NONE ? 0 : (long long)hf_txn_label(h, lack.second);
     if (lack.second == HF_NONE)
         (void)snprintf(why, sizeof(why),
                        "its snapshot does not say which version of key %s it "

@@ -265,15 +265,14 @@ static hf_status opposite_times(const hf_history *h, const char *order,
     const uint64_t *time = h->cert.commit_ts;
     char name[HF_KEY_WORDS];
 
-    return hf_fail(err, HF_ERR_INPUT,
-                   "the certificate contradicts itself: both wrote key %s, and "
-                   "%s has transaction %lld before %lld, but they committed "
-                   "at %llu and %llu",
-                   hf_key_words(h, k, name), order,
-                   (long long)hf_txn_label(h, first),
-                   (long long)hf_txn_label(h, second),
-                   (unsigned long long)time[first],
-                   (unsigned long long)time[second]);
+    return hf_fail(
+        err, HF_ERR_INPUT,
+        "the certificate contradicts itself: both wrote key %s, and "
+        "%s has transaction %lld before %lld, but they committed "
+        "at %llu and %llu",
+        hf_key_words(h, k, name), order, (long long)hf_txn_label(h, first),
+        (long long)hf_txn_label(h, second), (unsigned long long)time[first],
+        (unsigned long long)time[second]);
 }
 
 /* Who stands directly behind whom in some version order: those behind t are

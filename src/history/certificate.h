@@ -12,8 +12,8 @@
  * are not compared with version orders that go in a circle, which is an
  * anomaly, unless snapshots are given by time.  No snapshot by time is later
  * than the commit of its transaction (a reader that starts and commits at one
- * time excepted: that one is then not when it ended).  Equal and missing times contradict
- * nothing.
+ * time excepted: that one is then not when it ended).  Equal and missing times
+ * contradict nothing.
  *
  * HF_ERR_INPUT and the first contradiction otherwise.  No certificate: HF_OK.
  * Linear in the certificate and the operations of the history. */

@@ -475,10 +475,9 @@ static hf_status bad_row(const hf_history *h, hf_txn_id t,
                   "returned, of key %s, is said to be from %s, which %s",
                   (long long)hf_txn_label(h, t), key_words(h, key).text,
                   writer.text,
-                  row->writer == HF_WRITER_INITIAL ? "is another"
-                  : writes_key(h, row->writer, key)
-                      ? "wrote other values of it"
-                      : "did not write it");
+                  row->writer == HF_WRITER_INITIAL  ? "is another"
+                  : writes_key(h, row->writer, key) ? "wrote other values of it"
+                                                    : "did not write it");
     return place(h, t, err);
 }
 
@@ -518,15 +517,10 @@ static hf_status check_version_set(written *w, hf_txn_id t, hf_op_id op,
                                  ? " that nobody wrote"
                                  : " that its writer did not write",
                              err);
+        if (w->set_of[key] == op && is_same(&w->entry[key], &p.versions[i]))
+            return bad_entry(h, t, "one version", key, " twice", err);
         if (w->set_of[key] == op)
-            return bad_entry(h, t,
-                             is_same(&w->entry[key], &p.versions[i])
-                                 ? "one version"
-                                 : "two versions",
-                             key,
-                             is_same(&w->entry[key], &p.versions[i]) ? " twice"
-                                                                     : "",
-                             err);
+            return bad_entry(h, t, "two versions", key, "", err);
         w->set_of[key] = op;
         w->entry[key] = p.versions[i];
     }
