@@ -263,9 +263,11 @@ static void print_random(hf_rng *rng, bool by_ids, FILE *f)
                         hf_rng_below(rng, 10));
             else if (hf_rng_chance(rng, 90))
                 fprintf(f, "\"rows\":[],");
-            if (by_ids)
+            if (by_ids && at == 0)
+                fprintf(f, "\"snapshot\":\"1:1:\"}");
+            else if (by_ids)
                 fprintf(f, "\"snapshot\":\"1:%u:%u\"}", at + 1,
-                        at > 0 ? 1 + hf_rng_below(rng, at) : 1);
+                        1 + hf_rng_below(rng, at));
             else
                 fprintf(f, "\"snapshot\":%u}", 10 * at + 5);
         }
