@@ -10,10 +10,11 @@
 void hf_poly_confirm(const hf_history *h, const hf_check_options *options,
                      hf_budget *budget, hf_result *r);
 
-/* If r is invalid by a proof, looks for as few transactions as it can that are impossible by
- * themselves, and replaces the proof by one about those.  It takes at most a
- * second, or as long as the check took if that is more, and at most half of
- * what the budget has left; whatever it finds, the verdict stays. */
+/* If r is invalid by a proof, looks for as few transactions as it can that are
+ * impossible by themselves, and replaces the proof by one about those.  It
+ * takes at most a second, or as long as the check took if that is more, and at
+ * most half of what the budget has left; whatever it finds, the verdict stays.
+ */
 void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
                     hf_budget *budget, hf_result *r);
 

@@ -419,8 +419,7 @@ static hf_states_answer find(decision *d, uint64_t steps)
  * verify carries them out. */
 static bool can_be_told(const decision *d)
 {
-    return !d->s.sums ||
-           (!d->s.snapshots && d->level->shape != HF_SHAPE_WW);
+    return !d->s.sums || (!d->s.snapshots && d->level->shape != HF_SHAPE_WW);
 }
 
 bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,

@@ -3,9 +3,9 @@
  * All others are gone, as docs/semantics.md says under "Cores": a read that
  * might have come from one of them says nothing any more and is left out, a
  * list loses their elements and is left out if it then ends in another one,
- * and version orders are those of the rest.  An entry of a version set, with the
- * row if there is one, is left out like a read; one that was not returned, as
- * soon as somebody is gone who wrote its key; an aggregate, with any of its
+ * and version orders are those of the rest.  An entry of a version set, with
+ * the row if there is one, is left out like a read; one that was not returned,
+ * as soon as somebody is gone who wrote its key; an aggregate, with any of its
  * entries.  That only takes demands away:
  * what is invalid in a part is invalid in the whole.
  *
@@ -39,7 +39,8 @@ typedef struct hf_part {
 } hf_part;
 
 /* False if there are statements, or version sets given as snapshots, which are
- * not cut; then nothing is to be released.  h must outlive it.  O(operations). */
+ * not cut; then nothing is to be released.  h must outlive it.  O(operations).
+ */
 HF_MUST_USE bool hf_parts_init(hf_parts *p, const hf_history *h);
 /* The same of any history; it tells who writes what, and cannot be cut. */
 void hf_parts_list(hf_parts *p, const hf_history *h);

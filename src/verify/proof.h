@@ -29,7 +29,7 @@ typedef struct hf_proof {
     const hf_certain *c;
     const hf_sources *sources;
     const hf_chains *chains; /* NULL: the level allows lost updates */
-    bool *told; /* per key: a list of it is told; NULL: none */
+    bool *told;              /* per key: a list of it is told; NULL: none */
     hf_map before, from, happened, asked;
     HF_VEC(hf_fact) facts;
     HF_VEC(uint8_t) known; /* per fact: an hf_known */

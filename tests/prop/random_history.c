@@ -487,8 +487,8 @@ static void plan(store *s)
     if (s->mode.rich && t->n_txns > 5)
         t->n_txns = 5;
     if (s->taste->most > 0)
-        t->n_txns = (int)(s->taste->most / 2 +
-                          hf_rng_below(s->r, s->taste->most / 2));
+        t->n_txns =
+            (int)(s->taste->most / 2 + hf_rng_below(s->r, s->taste->most / 2));
     if (s->mode.rich && hf_rng_chance(s->r, 15))
         t->n_keys = TINY_KEYS;
     t->unique = hf_rng_chance(s->r, s->taste->unique);
