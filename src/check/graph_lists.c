@@ -383,19 +383,39 @@ void hf_graph_order_lists(hf_graph *g)
 
 /* ---- single reads -------------------------------------------------------- */
 
+/* Did somebody else, who did not happen, append an equal element?  O(operations
+ * of those), and asked only where something is wrong otherwise. */
+static bool is_lost_too(const hf_graph *g, hf_value_id e, hf_txn_id t)
+{
+    const hf_history *h = g->h;
+
+    for (hf_txn_id u = 0; u < h->n_txns; u++)
+        for (hf_op_id o = h->op_first[u];
+             u != t && !g->happened[u] && o < h->op_first[u + 1]; o++)
+            if (h->op_value[o] == e && hf_graph_writes(h, o))
+                return true;
+    return false;
+}
+
 bool hf_graph_ends_with_own(const hf_graph *g, hf_txn_id t, hf_op_id op)
 {
     const hf_history *h = g->h;
     hf_key_id key = h->op_key[op];
     hf_value_id v = h->op_value[op];
+    bool any = false;
 
     if (h->value_type[v] != HF_LIST)
         v = HF_NONE;
     for (hf_op_id o = op; o-- > h->op_first[t];) {
         if (h->op_key[o] != key || !hf_graph_writes(h, o))
             continue;
+        while (any && v != HF_NONE && hf_list_last(h, v) != h->op_value[o] &&
+               !hf_graph_reads_matter(g, t) &&
+               is_lost_too(g, hf_list_last(h, v), t))
+            v = hf_list_parent(h, v);
         if (v == HF_NONE || hf_list_last(h, v) != h->op_value[o])
             return false;
+        any = true;
         /* what did not happen may stand in between */
         do
             v = hf_list_parent(h, v);
