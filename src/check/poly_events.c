@@ -172,7 +172,9 @@ static void open_edges(const listing *l, hf_key_id key)
             if (g->reader_first)
                 rw_edges(l, v, next);
         }
-        for (uint32_t a = g->prev[v]; a != HF_NONE; a = g->prev[a]) {
+        /* those who may not have happened can follow each other in a circle */
+        for (uint32_t a = g->prev[v], n = g->ver_first[key];
+             a != HF_NONE && n < g->ver_end[key]; a = g->prev[a], n++) {
             ww_edge(l, a, v);
             if (is_certain(l, a))
                 break;
