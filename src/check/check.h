@@ -50,6 +50,8 @@ typedef struct hf_check_options {
     /* certificate, to compare: a component with more transactions is a large
      * one; 0: a default */
     uint32_t large;
+    /* certificate, to compare: conditions share trees, however few they are */
+    bool share;
 } hf_check_options;
 #define HF_CHECK_HAS_EAGER 1
 

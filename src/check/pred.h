@@ -8,7 +8,8 @@
  *   pred_columns.c     the columns of versions, decoded once; sorted indexes
  *   pred_conditions.c  each distinct condition once: the versions that
  *                      satisfy it, and those that change the matches (flips)
- *   pred_spans.c       conditions that are ranges of one column: no sets
+ *   pred_spans.c       conditions that are ranges of columns: no sets
+ *   pred_boxes.c       ... of several columns
  *   pred_oracle.c      conditions that only a database can judge
  *   pred_looks.c       each operation with a list of versions it looked at:
  *                      is the result right, what does it read, its edges
@@ -17,8 +18,10 @@
  *   pred_clock.c       ... commit times as ranks and ticks
  *   pred_ids.c         ... and snapshots by ids as times
  *   pred_chains.c      ... in chains of changes; many ranges share a tree
+ *   pred_parts.c       ... and many of several columns a tree of trees
  *   pred_totals.c      aggregates over snapshots by time
  *   pred_sums.c        ... of ranges that share a tree
+ *   pred_part_sums.c   ... of those of several columns
  *   pred_reads.c       ... what repeatable read wants to know of aggregates
  *   pred_edges.c       the edges, for the walk
  *   pred_cut.c         the edges inside one component, by name
@@ -39,7 +42,8 @@
  * operation with a version set its length times log M_c, one with a snapshot
  * by time log M_c and its result (times a few for each own write).  Where the
  * conditions are ranges and the snapshots times, the sum of M_c is never paid
- * if (P + V) * log V is less, at no level.  Snapshots by ids are times as well
+ * if (P + V) * log V is less, or, for ranges of k columns together, (P + V) *
+ * log^k V / k!, at no level.  Snapshots by ids are times as well
  * if they are nested, as those of one database are (pred_ids.c).  Nothing costs
  * P * V; P * K is paid where version sets are listed, or ids not nested.
  */
@@ -97,6 +101,16 @@ typedef struct hf_pred_span {
 } hf_pred_span;
 
 #define HF_PRED_SPANS 8u
+#define HF_PRED_AXES 4u
+
+/* Ranges of one column. */
+typedef struct hf_pred_axis {
+    uint32_t column;        /* in the table */
+    uint32_t n_spans;       /* ascending */
+    hf_pred_span *spans;    /* in the arena */
+    const uint32_t *number; /* the column's */
+    uint64_t n_within;      /* how many versions are inside */
+} hf_pred_axis;
 
 typedef struct hf_pred_condition {
     hf_string_id text;
@@ -106,13 +120,13 @@ typedef struct hf_pred_condition {
     uint32_t *column;        /* per column of expr: its place in the table */
     bool asked;              /* a database judged it */
     bool judged;             /* it, or the interpreter, did */
-    /* a union of ranges of one column, and so that no sets are needed: */
+    /* ranges of one or several columns, all of which must hold, and so that no
+     * sets are needed: */
     bool is_spans;
-    uint32_t span_column;   /* in the table */
-    uint32_t n_spans;       /* ascending */
-    hf_pred_span *spans;    /* in the arena */
-    const uint32_t *number; /* the column's */
-    uint64_t n_within;      /* how many versions satisfy it */
+    uint32_t n_axes;
+    hf_pred_axis *axes; /* in the arena; by column */
+    uint64_t n_within;  /* how many versions satisfy it, at most */
+    uint32_t n_timed;   /* operations with snapshots by time */
     /* else, or once hf_pred_sets() was asked for them: */
     bool has_sets;
     hf_pred_set match; /* versions that satisfy it */
@@ -131,13 +145,20 @@ typedef struct hf_pred_condition {
 /* Of the versions that satisfy one condition, or that have one of the values
  * low .. end - 1 of a column. */
 typedef struct hf_pred_chain {
-    uint32_t condition; /* HF_NONE: values */
+    uint32_t condition; /* HF_NONE: values, or a part */
+    uint32_t part;      /* of hf_pred.parts; HF_NONE */
     uint32_t low, end;
     bool all;          /* every change of a match, not only flips */
     uint32_t first, n; /* in hf_pred.event */
     uint32_t last;     /* where the last operation stood; a guess */
     int64_t start;     /* how many initial versions satisfy it */
 } hf_pred_chain;
+
+/* Versions that several conditions have in common, ascending. */
+typedef struct hf_pred_part {
+    uint64_t first; /* in hf_pred.part_vers */
+    uint32_t n;
+} hf_pred_part;
 
 typedef struct hf_pred_event {
     uint32_t tick : 31;   /* the place of its version in the order of time */
@@ -232,6 +253,8 @@ typedef struct hf_pred {
     hf_map by_text; /* table and text -> condition */
     HF_VEC(hf_pred_chain) chain;
     HF_VEC(uint32_t) covers; /* chains, condition by condition */
+    HF_VEC(hf_pred_part) parts;
+    HF_VEC(uint32_t) part_vers;
     hf_pred_event *event;    /* chain by chain, in the order of time */
     /* per transaction: its commit on the clock of the snapshots, the one
      * recorded or one of our own (pred_ids.c); NULL: there is none */
@@ -313,20 +336,52 @@ hf_sql_truth hf_pred_test_value(hf_pred *p, uint32_t condition, hf_value_id v);
 void hf_pred_find_flips(hf_pred *p, hf_pred_condition *c);
 
 /* pred_spans.c */
+static inline bool hf_pred_is_inside(const hf_pred_axis *a, uint32_t place)
+{
+    uint32_t number = a->number[place];
+
+    for (uint32_t i = 0; i < a->n_spans; i++)
+        if (number - a->spans[i].low < a->spans[i].end - a->spans[i].low)
+            return true;
+    return false;
+}
 /* Does the version, of the table of the condition, satisfy it? */
 static inline bool hf_pred_holds(const hf_pred *p, const hf_pred_condition *c,
                                  uint32_t ver)
 {
-    uint32_t number;
+    bool holds = true;
 
     if (!c->is_spans)
         return hf_pred_has(&c->match, ver);
-    number = c->number[p->ver_place[ver]];
-    for (uint32_t i = 0; i < c->n_spans; i++)
-        if (number - c->spans[i].low < c->spans[i].end - c->spans[i].low)
-            return true;
-    return false;
+    for (uint32_t k = 0; k < c->n_axes && holds; k++)
+        holds = hf_pred_is_inside(&c->axes[k], p->ver_place[ver]);
+    return holds;
 }
+/* The class that a bound speaks of, as of hf_pred_class(); 0: it is of no
+ * use. */
+unsigned hf_pred_bound_class(const hf_sql_bound *b);
+/* The places of the index inside a range, or of a whole class. */
+typedef struct hf_pred_places {
+    uint32_t first, end;
+} hf_pred_places;
+hf_pred_places hf_pred_class_places(const hf_pred_column *c, unsigned class_);
+hf_pred_places hf_pred_range_places(const hf_pred_column *c,
+                                    const hf_sql_bound *b,
+                                    const hf_sql_range *r);
+/* Is every version with the column of the class of the bound, or null? */
+bool hf_pred_is_uniform(const hf_pred_column *c, const hf_sql_bound *b);
+/* The bound as ranges of numbers, if every version has the column, with values
+ * of one class, and the ranges are not too many. */
+bool hf_pred_make_axis(hf_pred *p, uint32_t table, uint32_t column,
+                       const hf_sql_bound *b, hf_pred_axis *ret);
+/* A condition that says no more than the bound of one column. */
+bool hf_pred_make_spans(hf_pred *p, hf_pred_condition *c);
+
+/* pred_boxes.c: which conditions need no sets, being ranges of several columns
+ * together.  `left`: per condition, how many versions the best of its bounds
+ * leaves. */
+void hf_pred_choose_boxes(hf_pred *p, const uint64_t *left);
+
 /* Writes the sets of a condition out, if they are not there yet. */
 const hf_pred_condition *hf_pred_sets(hf_pred *p, uint32_t condition);
 
@@ -407,6 +462,8 @@ uint32_t hf_pred_total_column(hf_pred *p, const hf_pred_op *o,
 void hf_pred_timed_totals(hf_pred *p);
 /* pred_sums.c: those of conditions that share a tree. */
 void hf_pred_shared_totals(hf_pred *p);
+/* pred_part_sums.c: those of conditions that share parts. */
+void hf_pred_part_totals(hf_pred *p);
 
 /* pred_clock.c: ranks and ticks; which operations are timed, and how often
  * each condition is used by them.  False: none is. */
@@ -416,8 +473,27 @@ bool hf_pred_find_timed(hf_pred *p);
  * snapshots by ids only and they are nested; else false, nothing is set. */
 bool hf_pred_clock_of_ids(hf_pred *p);
 
+/* pred_parts.c */
+typedef struct hf_pred_share {
+    uint32_t condition, chain;
+} hf_pred_share;
+typedef HF_VEC(hf_pred_share) hf_pred_shares;
+/* The parts of all conditions that are ranges of several columns, and their
+ * chains, without events yet: for chains of flips and those of all changes the
+ * chains of each condition, by condition. */
+void hf_pred_make_parts(hf_pred *p, hf_pred_shares ret[2]);
+
 /* pred_chains.c */
 void hf_pred_make_chains(hf_pred *p);
+/* The depth of a tree with n leaves. */
+static inline unsigned hf_pred_depth(uint32_t n)
+{
+    unsigned depth = 1;
+
+    while (n >>= 1)
+        depth++;
+    return depth;
+}
 /* Events of the chain before a tick. */
 uint32_t hf_pred_events_before(const hf_pred *p, const hf_pred_chain *c,
                                uint32_t tick);

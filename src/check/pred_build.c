@@ -130,6 +130,7 @@ static hf_pred *make(hf_graph *g, bool certain_only)
         hf_pred_op *o = &p->ops.at[i];
 
         o->condition = hf_pred_condition_of(p, o->q.table, o->q.condition);
+        p->conditions.at[o->condition].n_timed += o->on_clock;
     }
     hf_pred_judge_conditions(p);
     return p;
@@ -189,6 +190,8 @@ void hf_pred_free(hf_pred *p)
     hf_vec_release(&p->conditions);
     hf_vec_release(&p->chain);
     hf_vec_release(&p->covers);
+    hf_vec_release(&p->parts);
+    hf_vec_release(&p->part_vers);
     hf_vec_release(&p->ops);
     hf_vec_release(&p->edges);
     hf_vec_release(&p->joints);

@@ -11,10 +11,12 @@
  * of a tree: its nodes are the ranges of 1, 2, 4, ... values that begin at a
  * multiple of their length, a version is an event where its value or the one
  * before it is inside, O(log) of them, and a range is put together from
- * O(log) nodes.  Nodes that no range needs have no chain.
+ * O(log) nodes.  Nodes that no range needs have no chain.  Conditions that are
+ * ranges of several columns together share parts of the table, which are found
+ * in a like way (pred_parts.c), with a chain for each.
  *
  * Why several chains are as good as one.  Let condition C be the union of
- * disjoint ranges, T an operation's transaction with snapshot s, and v an
+ * disjoint ranges, or parts, T an operation's transaction with snapshot s, and v an
  * event of one of the ranges that is none of C: v and the version before it,
  * of key k, are both in C (in different ranges, or, where all changes count,
  * anyhow).  Let r be the version of k in the snapshot.  The edge between the
@@ -49,7 +51,8 @@
  *
  * With V versions, P operations and R the sum of the matches of all
  * conditions: O((V + P) log V) or O(R + P), whichever is less for the
- * conditions of one column; R for those that are sets.
+ * conditions of one column; O((V + P) log^k V / k!) for those that are ranges of
+ * k columns; R for those that are sets.
  */
 #include "check/pred.h"
 
@@ -88,7 +91,8 @@ typedef struct tail {
 typedef struct maker {
     hf_pred *p;
     HF_VEC(feed) feeds;
-    uint32_t *feed_of; /* per condition; HF_NONE: it has sets */
+    uint32_t *feed_of; /* per condition; HF_NONE: it has sets, or parts */
+    hf_pred_shares shares[2];
     bool any_sets;     /* some chains are of sets */
     bool any_tree;
     uint32_t *feed_first; /* per table: into by_table */
@@ -98,15 +102,6 @@ typedef struct maker {
     uint32_t *chain; /* of an event: twice, plus 1 if it matches */
     tail *ends;      /* per chain */
 } maker;
-
-static unsigned depth_of(uint32_t n)
-{
-    unsigned depth = 1;
-
-    while (n >>= 1)
-        depth++;
-    return depth;
-}
 
 static void find_feeds(maker *m)
 {
@@ -119,17 +114,17 @@ static void find_feeds(maker *m)
         const hf_pred_condition *c = &p->conditions.at[i];
         uint32_t n = (uint32_t)m->feeds.n, at = HF_NONE;
 
-        if (c->is_spans && c->uses[0] + c->uses[1] > 0) {
+        if (c->n_axes == 1 && c->uses[0] + c->uses[1] > 0) {
             at = hf_map_add(&by_column,
-                            (uint64_t)c->table << 32 | c->span_column, n);
+                            (uint64_t)c->table << 32 | c->axes->column, n);
             if (at == n)
                 hf_vec_push(&m->feeds,
                             (feed){.table = c->table,
                                    .column = &p->tables.at[c->table]
-                                                  .columns.at[c->span_column]});
+                                                  .columns.at[c->axes->column]});
             for (unsigned all = 0; all < 2; all++) {
                 m->feeds.at[at].matches += c->uses[all] ? c->n_within : 0;
-                m->feeds.at[at].uses += (uint64_t)c->uses[all] * c->n_spans;
+                m->feeds.at[at].uses += (uint64_t)c->uses[all] * c->axes->n_spans;
             }
         }
         m->feed_of[i] = at;
@@ -144,12 +139,13 @@ static void choose(maker *m)
         feed *f = &m->feeds.at[i];
         uint64_t versions = m->p->tables.at[f->table].n;
 
-        if (f->matches <=
-                (versions + f->uses) * depth_of(f->column->n_numbers) ||
+        if ((f->matches <= (versions + f->uses) *
+                               hf_pred_depth(f->column->n_numbers) &&
+             !m->p->g->options.share) ||
             f->column->n_numbers > MOST_LEAVES)
             continue;
         m->any_tree = true;
-        f->size = (uint32_t)1 << depth_of(f->column->n_numbers);
+        f->size = (uint32_t)1 << hf_pred_depth(f->column->n_numbers);
         for (unsigned all = 0; all < 2; all++) {
             f->node[all] = HF_NEW_ARRAY(uint32_t, 2 * (size_t)f->size);
             memset(f->node[all], 0xff, 2 * (size_t)f->size * sizeof(uint32_t));
@@ -167,7 +163,8 @@ static void add_set(maker *m, uint32_t condition, bool all)
 {
     hf_pred *p = m->p;
     const hf_pred_condition *c = &p->conditions.at[condition];
-    hf_pred_chain chain = {.condition = condition, .all = all};
+    hf_pred_chain chain = {
+        .condition = condition, .part = HF_NONE, .all = all};
 
     for (uint32_t i = 0; i < c->match.n; i++)
         chain.start +=
@@ -180,8 +177,11 @@ static uint32_t add_range(maker *m, feed *f, uint32_t low, uint32_t end,
                           bool all)
 {
     uint32_t chain = add_chain(
-        m->p, (hf_pred_chain){
-                  .condition = HF_NONE, .low = low, .end = end, .all = all});
+        m->p, (hf_pred_chain){.condition = HF_NONE,
+                              .part = HF_NONE,
+                              .low = low,
+                              .end = end,
+                              .all = all});
 
     hf_vec_push(&f->chains, chain);
     f->has_all |= all;
@@ -218,25 +218,43 @@ static void cover_span(maker *m, feed *f, hf_pred_span s, bool all)
     }
 }
 
+/* The chains of its parts; *at goes along with the conditions. */
+static void add_parts(maker *m, uint32_t condition, bool all, size_t *at)
+{
+    const hf_pred_shares *from = &m->shares[all];
+
+    for (; *at < from->n && from->at[*at].condition == condition; ++*at)
+        hf_vec_push(&m->p->covers, from->at[*at].chain);
+    m->any_sets = true;
+}
+
+static void cover_condition(maker *m, uint32_t condition, bool all, size_t *at)
+{
+    hf_pred_condition *c = &m->p->conditions.at[condition];
+    feed *f = NULL;
+
+    if (m->feed_of[condition] != HF_NONE)
+        f = &m->feeds.at[m->feed_of[condition]];
+    c->cover_first[all] = (uint32_t)m->p->covers.n;
+    c->shares = c->n_axes > 1 || (f && f->node[0]);
+    if (c->n_axes > 1)
+        add_parts(m, condition, all, at);
+    else if (!f)
+        add_set(m, condition, all);
+    for (uint32_t k = 0; f && k < c->axes->n_spans; k++)
+        cover_span(m, f, c->axes->spans[k], all);
+    c->n_covers[all] = (uint32_t)m->p->covers.n - c->cover_first[all];
+}
+
 static void add_chains(maker *m)
 {
-    hf_pred *p = m->p;
+    size_t at[2] = {0, 0};
 
-    for (uint32_t i = 0; i < p->conditions.n; i++)
-        for (unsigned all = 0; all < 2; all++) {
-            hf_pred_condition *c = &p->conditions.at[i];
-
-            if (c->uses[all] == 0)
-                continue;
-            c->cover_first[all] = (uint32_t)p->covers.n;
-            if (m->feed_of[i] == HF_NONE)
-                add_set(m, i, all);
-            else
-                c->shares = m->feeds.at[m->feed_of[i]].node[0] != NULL;
-            for (uint32_t k = 0; k < c->n_spans; k++)
-                cover_span(m, &m->feeds.at[m->feed_of[i]], c->spans[k], all);
-            c->n_covers[all] = (uint32_t)p->covers.n - c->cover_first[all];
-        }
+    hf_pred_make_parts(m->p, m->shares);
+    for (uint32_t i = 0; i < m->p->conditions.n; i++)
+        for (unsigned all = 0; all < 2; all++)
+            if (m->p->conditions.at[i].uses[all] > 0)
+                cover_condition(m, i, all, &at[all]);
 }
 
 /* ---- events of ranges ---------------------------------------------------- */
@@ -359,12 +377,35 @@ static inline void feed_version(maker *m, const feed *f, uint32_t tick,
 typedef void (*event_work)(maker *m, uint32_t chain, uint32_t ver,
                            bool matches);
 
+/* The same of a part: the versions before and after each are its neighbours,
+ * if they are of its key. */
+static inline void each_event_of_part(maker *m, uint32_t chain, event_work work)
+{
+    const hf_graph *g = m->p->g;
+    const hf_pred_part *part = &m->p->parts.at[m->p->chain.at[chain].part];
+    const uint32_t *ver = m->p->part_vers.at + part->first;
+    bool changes = m->p->chain.at[chain].all;
+
+    for (uint32_t i = 0; i < part->n; i++) {
+        bool stays = i > 0 && ver[i - 1] == ver[i] - 1;
+        bool goes = i + 1 == part->n || ver[i + 1] != ver[i] + 1;
+
+        /* an initial version is no event, and the next key begins with one */
+        if (g->ver_txn[ver[i]] != HF_NONE && (changes || !stays))
+            work(m, chain, ver[i], true);
+        if (goes && ver[i] + 1 < g->ver_end[m->p->ver_key[ver[i]]])
+            work(m, chain, ver[i] + 1, false);
+    }
+}
+
 static inline void each_event(maker *m, uint32_t chain, event_work work)
 {
     const hf_pred *p = m->p;
     const hf_pred_condition *c;
     bool changes = p->chain.at[chain].all;
 
+    if (p->chain.at[chain].part != HF_NONE)
+        each_event_of_part(m, chain, work);
     if (p->chain.at[chain].condition == HF_NONE)
         return;
     c = &p->conditions.at[p->chain.at[chain].condition];
@@ -493,6 +534,8 @@ static void release(maker *m)
         hf_vec_release(&f->chains);
     }
     hf_vec_release(&m->feeds);
+    hf_vec_release(&m->shares[0]);
+    hf_vec_release(&m->shares[1]);
     hf_free(m->feed_of);
     hf_free(m->feed_first);
     hf_free(m->by_table);

@@ -12,7 +12,8 @@
  * known have no flips.
  *
  * A condition that is ranges of one column and nothing else has no sets at all
- * where operations can do without (pred_spans.c).
+ * where operations can do without (pred_spans.c), nor have many wide ones that
+ * are ranges of several columns (pred_boxes.c).
  *
  * O(log V) for such a one, O(log V + candidates) for another with bounds, O(V)
  * for one without.
@@ -152,77 +153,23 @@ static void test_all(judge *j)
             take_truth(j, place, truth);
 }
 
-/* The first place of the index whose value is not below v; with `after`, the
- * first above it. */
-static uint32_t search(const hf_pred_column *c, const hf_sql_value *v,
-                       bool after)
-{
-    uint32_t low = 0, high = c->n_sorted;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = hf_pred_order(&c->value[c->sorted[middle]], v);
-
-        if (order < 0 || (order == 0 && after))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The places of the index whose values are of the class. */
-static void class_places(const hf_pred_column *c, unsigned class_,
-                         uint32_t *ret_first, uint32_t *ret_end)
-{
-    *ret_first = c->class_first[class_];
-    *ret_end = c->class_first[class_ + 1];
-}
-
-typedef struct span {
-    uint32_t first, end;
-} span;
-
-static span span_of(const hf_pred_column *c, const hf_sql_range *r,
-                    span of_class)
-{
-    span s = of_class;
-
-    if (r->has_low)
-        s.first = search(c, &r->low, r->low_open);
-    if (r->has_high)
-        s.end = search(c, &r->high, !r->high_open);
-    if (s.end < s.first)
-        s.end = s.first;
-    return s;
-}
-
-static unsigned class_of_bound(const hf_sql_bound *b)
-{
-    const hf_sql_range *r = b->n_ranges > 0 ? &b->ranges[0] : NULL;
-
-    if (!r || (!r->has_low && !r->has_high))
-        return 0;
-    return hf_pred_class(r->has_low ? &r->low : &r->high);
-}
-
 /* How many candidates a bound leaves; UINT64_MAX: it is of no use. */
 static uint64_t candidates(judge *j, const hf_sql_bound *b)
 {
     uint32_t column = j->c->column[b->column];
     const hf_pred_column *c;
-    unsigned class_ = class_of_bound(b);
-    span of_class;
+    unsigned class_ = hf_pred_bound_class(b);
+    hf_pred_places of_class;
     uint64_t n;
 
     if (class_ == 0)
         return UINT64_MAX;
     hf_pred_sort_column(j->p, j->c->table, column);
     c = &j->t->columns.at[column];
-    class_places(c, class_, &of_class.first, &of_class.end);
+    of_class = hf_pred_class_places(c, class_);
     n = c->n_sorted - (of_class.end - of_class.first); /* of other classes */
     for (uint32_t i = 0; i < b->n_ranges; i++) {
-        span s = span_of(c, &b->ranges[i], of_class);
+        hf_pred_places s = hf_pred_range_places(c, b, &b->ranges[i]);
 
         n += s.end - s.first;
     }
@@ -246,52 +193,6 @@ static const hf_sql_bound *best_bound(judge *j)
     }
     j->n_candidates = least;
     return best;
-}
-
-/* Is every version with the column of the class of the bound, or null? */
-static bool is_uniform(const hf_pred_column *c, const hf_sql_bound *b)
-{
-    span of_class, null;
-
-    class_places(c, class_of_bound(b), &of_class.first, &of_class.end);
-    class_places(c, 0, &null.first, &null.end);
-    return of_class.end - of_class.first + (null.end - null.first) ==
-           c->n_sorted;
-}
-
-/* A condition that says no more than its bound: its ranges, by numbers, where
- * that is enough (pred_spans.c). */
-static bool make_spans(judge *j)
-{
-    hf_pred *p = j->p;
-    hf_pred_condition *c = j->c;
-    const hf_sql_bound *b = NULL;
-    const hf_pred_column *column;
-    span of_class;
-
-    if (!j->t->regular || !p->commit || hf_sql_bounds(c->expr, &b) != 1 ||
-        !b->exact || b->n_ranges > HF_PRED_SPANS || class_of_bound(b) == 0)
-        return false;
-    c->span_column = c->column[b->column];
-    hf_pred_sort_column(p, c->table, c->span_column);
-    hf_pred_number_column(p, c->table, c->span_column);
-    column = &j->t->columns.at[c->span_column];
-    if (!column->complete || !is_uniform(column, b))
-        return false;
-    class_places(column, class_of_bound(b), &of_class.first, &of_class.end);
-    c->spans = hf_arena_get(&p->arena, b->n_ranges * sizeof(hf_pred_span));
-    for (uint32_t i = 0; i < b->n_ranges; i++) {
-        span s = span_of(column, &b->ranges[i], of_class);
-
-        c->n_within += s.end - s.first;
-        if (s.first < s.end)
-            c->spans[c->n_spans++] =
-                (hf_pred_span){column->number[column->sorted[s.first]],
-                               column->number[column->sorted[s.end - 1]] + 1};
-    }
-    c->number = column->number;
-    c->is_spans = true;
-    return true;
 }
 
 bool hf_pred_is_odd(const hf_pred *p, const hf_pred_condition *c, hf_key_id key)
@@ -416,11 +317,9 @@ static void cover(group *u, const hf_pred_column *c, uint32_t condition,
                   bool fill)
 {
     const hf_sql_bound *b = u->all[condition].bound;
-    span of_class;
 
-    class_places(c, class_of_bound(b), &of_class.first, &of_class.end);
     for (uint32_t i = 0; i < b->n_ranges; i++) {
-        span s = span_of(c, &b->ranges[i], of_class);
+        hf_pred_places s = hf_pred_range_places(c, b, &b->ranges[i]);
         uint32_t from, to;
 
         if (s.first == s.end)
@@ -459,7 +358,7 @@ static void test_odd_one(group *u, const hf_pred_column *c, uint32_t place)
 
         if (missing ||
             (hf_pred_class(&c->value[place]) != 0 &&
-             hf_pred_class(&c->value[place]) != class_of_bound(j->bound)))
+             hf_pred_class(&c->value[place]) != hf_pred_bound_class(j->bound)))
             test(j, place);
     }
 }
@@ -468,7 +367,7 @@ static void test_odd_one(group *u, const hf_pred_column *c, uint32_t place)
 static bool is_mixed(const group *u, const hf_pred_column *c)
 {
     for (size_t i = 0; i < u->members.n; i++)
-        if (!is_uniform(c, u->all[u->members.at[i]].bound))
+        if (!hf_pred_is_uniform(c, u->all[u->members.at[i]].bound))
             return true;
     return false;
 }
@@ -551,6 +450,7 @@ void hf_pred_judge_conditions(hf_pred *p)
 {
     uint32_t n = (uint32_t)p->conditions.n, most = 1;
     judge *all = HF_NEW_ZEROED(judge, (size_t)n + 1);
+    uint64_t *left = HF_NEW_ZEROED(uint64_t, (size_t)n + 1);
     hf_sql_value *row;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -563,10 +463,14 @@ void hf_pred_judge_conditions(hf_pred *p)
             continue;
         if (hf_sql_n_columns(j->c->expr) > most)
             most = hf_sql_n_columns(j->c->expr);
-        if (!make_spans(j))
+        if (!hf_pred_make_spans(p, j->c)) {
             j->bound = best_bound(j);
+            left[i] = j->n_candidates;
+        }
         hf_budget_progress(p->g->budget, "conditions", i, n);
     }
+    if (!p->g->stopped)
+        hf_pred_choose_boxes(p, left);
     row = HF_NEW_ARRAY(hf_sql_value, most);
     for (uint32_t i = 0; i < n; i++)
         all[i].row = row;
@@ -584,6 +488,7 @@ void hf_pred_judge_conditions(hf_pred *p)
             finish(j);
     }
     hf_free(row);
+    hf_free(left);
     hf_free(all);
 }
 

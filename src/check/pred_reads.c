@@ -14,7 +14,8 @@
  * time.  A node is a node of the graph as it was when it was made: if leaves
  * below it change it is forgotten, and made anew when it is next asked for; so
  * nodes in which nothing changes between two snapshots are shared.  A
- * condition whose matches are a set has a tree of these.
+ * condition whose matches are a set has a tree of these; one whose matches are
+ * put together from parts (pred_parts.c) reads the roots of their trees.
  *
  * Left out are keys that T wrote before the operation, which are no entries of
  * others, and versions whose next one is T's own: what follows that is behind T
@@ -25,7 +26,7 @@
  *
  * O((versions + operations) * log versions) for each column that conditions
  * are ranges of, the matches and operations times the log of these for each
- * condition that is a set; times a few for each own write.
+ * condition that is a set, and for each part; times a few for each own write.
  */
 #include "check/pred.h"
 
@@ -36,11 +37,13 @@
 
 typedef struct question {
     uint32_t table;
-    uint32_t column;    /* HF_NONE: none; then the condition counts */
-    uint32_t condition; /* HF_NONE: ranges of the column */
+    uint32_t column; /* HF_NONE: none; then the chain counts */
+    uint32_t chain;  /* HF_NONE: ranges of the column */
     uint32_t ticks;     /* of its snapshot */
     uint32_t op;
 } question;
+
+typedef HF_VEC(question) questions;
 
 typedef struct tree {
     hf_pred *p;
@@ -109,22 +112,33 @@ static void go(tree *t, uint32_t ver)
 
 /* ---- over time ----------------------------------------------------------- */
 
+/* The versions of a chain that is no range of a column. */
+static hf_pred_set set_of(const hf_pred *p, const hf_pred_chain *chain)
+{
+    const hf_pred_part *part;
+
+    if (chain->part == HF_NONE)
+        return p->conditions.at[chain->condition].match;
+    part = &p->parts.at[chain->part];
+    return (hf_pred_set){p->part_vers.at + part->first, part->n};
+}
+
 static void list_leaves(tree *t, const question *q)
 {
     const hf_pred *p = t->p;
     const hf_pred_table *table = &p->tables.at[q->table];
 
     t->leaves.n = 0;
-    if (q->condition == HF_NONE) {
+    if (q->chain == HF_NONE) {
         const hf_pred_column *c = &table->columns.at[q->column];
 
         for (uint32_t i = 0; i < c->n_sorted; i++)
             hf_vec_push(&t->leaves, table->ver[c->sorted[i]]);
     } else {
-        const hf_pred_set *match = &p->conditions.at[q->condition].match;
+        hf_pred_set match = set_of(p, &p->chain.at[q->chain]);
 
-        for (uint32_t i = 0; i < match->n; i++)
-            hf_vec_push(&t->leaves, match->at[i]);
+        for (uint32_t i = 0; i < match.n; i++)
+            hf_vec_push(&t->leaves, match.at[i]);
     }
 }
 
@@ -160,15 +174,14 @@ static void end(tree *t)
     t->node = NULL;
 }
 
-/* What was committed by the snapshot: of the table, or where the matches of
- * the condition change. */
+/* What was committed by the snapshot: of the table, or the changes of the
+ * chain. */
 static void advance(tree *t, const question *q)
 {
     const hf_pred *p = t->p;
-    const hf_pred_condition *c;
     const hf_pred_chain *chain;
 
-    if (q->condition == HF_NONE) {
+    if (q->chain == HF_NONE) {
         for (; t->done < q->ticks; t->done++) {
             uint32_t ver = p->tick_ver[t->done];
 
@@ -179,8 +192,7 @@ static void advance(tree *t, const question *q)
         }
         return;
     }
-    c = &p->conditions.at[q->condition];
-    chain = &p->chain.at[p->covers.at[c->cover_first[1]]];
+    chain = &p->chain.at[q->chain];
     for (;
          t->done < chain->n && p->event[chain->first + t->done].tick < q->ticks;
          t->done++) {
@@ -242,13 +254,14 @@ static void ask(tree *t, const question *q)
     const hf_pred_condition *c = &p->conditions.at[o->condition];
 
     leave_out(t, o);
-    if (q->condition != HF_NONE)
+    if (q->chain != HF_NONE)
         read_leaves(t, o, 0, (uint32_t)t->leaves.n);
-    for (uint32_t i = 0; q->condition == HF_NONE && i < c->n_spans; i++) {
+    for (uint32_t i = 0; q->chain == HF_NONE && i < c->axes->n_spans; i++) {
         const uint32_t *first =
             p->tables.at[q->table].columns.at[q->column].number_first;
 
-        read_leaves(t, o, first[c->spans[i].low], first[c->spans[i].end]);
+        read_leaves(t, o, first[c->axes->spans[i].low],
+                    first[c->axes->spans[i].end]);
     }
     for (size_t i = 0; i < t->aside.n; i++)
         come(t, t->aside.at[i]);
@@ -264,8 +277,8 @@ static int in_order(const void *a, const void *b)
         return x->table < y->table ? -1 : 1;
     if (x->column != y->column)
         return x->column < y->column ? -1 : 1;
-    if (x->condition != y->condition)
-        return x->condition < y->condition ? -1 : 1;
+    if (x->chain != y->chain)
+        return x->chain < y->chain ? -1 : 1;
     if (x->ticks != y->ticks)
         return x->ticks < y->ticks ? -1 : 1;
     return (x->op > y->op) - (x->op < y->op);
@@ -274,25 +287,36 @@ static int in_order(const void *a, const void *b)
 static bool share_tree(const question *a, const question *b)
 {
     return a->table == b->table && a->column == b->column &&
-           a->condition == b->condition;
+           a->chain == b->chain;
+}
+
+/* One question, or one for each part. */
+static void add_questions(const hf_pred *p, uint32_t op, questions *all)
+{
+    const hf_pred_op *o = &p->ops.at[op];
+    const hf_pred_condition *c = &p->conditions.at[o->condition];
+
+    if (!o->timed || !o->all)
+        return;
+    if (c->is_spans && c->n_axes == 1) {
+        hf_vec_push(all, (question){c->table, c->axes->column, HF_NONE,
+                                    o->ticks, op});
+        return;
+    }
+    for (uint32_t i = 0; i < c->n_covers[1]; i++)
+        hf_vec_push(all, (question){c->table, HF_NONE,
+                                    p->covers.at[c->cover_first[1] + i],
+                                    o->ticks, op});
 }
 
 void hf_pred_link_reads(hf_pred *p)
 {
-    HF_VEC(question) all = {0};
+    questions all = {0};
     tree t = {.p = p};
     size_t bytes = ((size_t)p->g->n_versions + 1) * sizeof(uint32_t);
 
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const hf_pred_op *o = &p->ops.at[i];
-        const hf_pred_condition *c = &p->conditions.at[o->condition];
-
-        if (o->timed && o->all)
-            hf_vec_push(&all, (question){c->table,
-                                         c->is_spans ? c->span_column : HF_NONE,
-                                         c->is_spans ? HF_NONE : o->condition,
-                                         o->ticks, i});
-    }
+    for (uint32_t i = 0; i < p->ops.n; i++)
+        add_questions(p, i, &all);
     if (all.n == 0)
         return;
     qsort(all.at, all.n, sizeof(question), in_order);

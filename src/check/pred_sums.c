@@ -140,9 +140,9 @@ static node total_of(const tree *t, const hf_pred_condition *c, other *more)
 {
     node sum = empty;
 
-    for (uint32_t i = 0; i < c->n_spans; i++) {
-        uint32_t low = t->by->number_first[c->spans[i].low] + t->n;
-        uint32_t end = t->by->number_first[c->spans[i].end] + t->n;
+    for (uint32_t i = 0; i < c->axes->n_spans; i++) {
+        uint32_t low = t->by->number_first[c->axes->spans[i].low] + t->n;
+        uint32_t end = t->by->number_first[c->axes->spans[i].end] + t->n;
 
         for (; low < end; low /= 2, end /= 2) {
             if (low & 1u)
@@ -281,9 +281,9 @@ void hf_pred_shared_totals(hf_pred *p)
         const hf_pred_condition *c = &p->conditions.at[o->condition];
 
         if (!o->timed || !o->aggregate || !o->q.has_result_set ||
-            !(c->shares || c->n_covers[1] > 1))
+            c->n_axes != 1 || !(c->shares || c->n_covers[1] > 1))
             continue;
-        hf_vec_push(&all, (question){(uint64_t)c->span_column << 32 |
+        hf_vec_push(&all, (question){(uint64_t)c->axes->column << 32 |
                                          hf_pred_total_column(p, o, &o->q),
                                      c->table, o->ticks, i});
     }

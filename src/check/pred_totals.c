@@ -6,7 +6,7 @@
  * are, so that each change is looked at once: counts and sums are kept, and
  * which of the column's numbered values are there, in sets (base/bits.h) that
  * know their least and their greatest member.  Conditions that share chains
- * are in pred_sums.c.
+ * are in pred_sums.c and pred_part_sums.c.
  *
  * O(changes + operations) for each condition and column, in whose order the
  * operations are sorted before; a column is sorted once.
@@ -346,10 +346,10 @@ static void each_initial(sweep *s, bool clear)
 
     for (uint32_t i = 0; !c->is_spans && i < c->match.n; i++)
         take_initial(s, c->match.at[i], clear);
-    for (uint32_t i = 0; c->is_spans && i < c->n_spans; i++) {
-        column = &s->t->columns.at[c->span_column];
-        for (uint32_t k = column->number_first[c->spans[i].low];
-             k < column->number_first[c->spans[i].end]; k++)
+    for (uint32_t i = 0; c->is_spans && i < c->axes->n_spans; i++) {
+        column = &s->t->columns.at[c->axes->column];
+        for (uint32_t k = column->number_first[c->axes->spans[i].low];
+             k < column->number_first[c->axes->spans[i].end]; k++)
             take_initial(s, s->t->ver[column->sorted[k]], clear);
     }
 }
@@ -486,7 +486,7 @@ static int by_group_and_time(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* Several chains: see pred_sums.c. */
+/* Several chains: see pred_sums.c and pred_part_sums.c. */
 static bool is_shared(const hf_pred *p, const hf_pred_op *o)
 {
     const hf_pred_condition *c = &p->conditions.at[o->condition];
@@ -527,5 +527,6 @@ void hf_pred_timed_totals(hf_pred *p)
     hf_vec_release(&s.aside);
     hf_vec_release(&s.keys);
     hf_pred_shared_totals(p);
+    hf_pred_part_totals(p);
     hf_free(s.now);
 }

@@ -22,7 +22,7 @@ typedef struct ranges {
     hf_sql_range *at; /* ascending, disjoint */
 } ranges;
 
-/* What a part of the condition says; exact: it says no more than at[0]. */
+/* What a part of the condition says; exact: it says no more than all these. */
 typedef struct finding {
     uint32_t n;
     ranges *at;
@@ -396,7 +396,6 @@ static finding all_of(finder *f, const hf_sql_node *node, bool negate)
             else
                 made.exact = false;
         }
-    made.exact &= made.n == 1;
     return made;
 }
 
@@ -435,13 +434,13 @@ static finding any_of(finder *f, const hf_sql_node *node, bool negate)
         parts[i] = derive(f, node->args[i], negate);
         if (parts[i].n == 0)
             return nothing;
-        made.exact &= parts[i].exact;
+        made.exact &= parts[i].exact && parts[i].n == 1;
     }
     made.at = hf_arena_get(f->arena, parts[0].n * sizeof(*made.at));
     for (uint32_t k = 0; k < parts[0].n; k++)
         made.n +=
             unite_column(f, parts, node->n, &parts[0].at[k], &made.at[made.n]);
-    made.exact &= made.n == 1 && parts[0].n == 1;
+    made.exact &= made.n == 1;
     return made;
 }
 
@@ -523,8 +522,9 @@ void hf_sql_find_bounds(hf_sql_expr *e, hf_arena *arena)
             .n_ranges = found.at[i].n,
             .ranges = found.at[i].at,
             .class_of = found.at[i].class_of,
-            .exact = found.exact,
+            .exact = found.exact && found.n == 1,
         };
+    e->bounds_say_all = found.exact && found.n > 0;
     if (e->n_bounds > 1)
         qsort(e->bounds, e->n_bounds, sizeof(*e->bounds), by_looseness);
 }
@@ -533,4 +533,9 @@ uint32_t hf_sql_bounds(const hf_sql_expr *e, const hf_sql_bound **ret)
 {
     *ret = e->bounds;
     return e->n_bounds;
+}
+
+bool hf_sql_bounds_say_all(const hf_sql_expr *e)
+{
+    return e->bounds_say_all;
 }

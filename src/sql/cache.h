@@ -10,6 +10,7 @@ struct hf_sql_expr {
     uint32_t n_columns, n_bounds;
     hf_str *columns;
     hf_sql_bound *bounds;
+    bool bounds_say_all;
 };
 
 /* bounds.c: fills e->bounds. */

@@ -165,6 +165,9 @@ typedef struct hf_sql_bound {
 /* At most one for each column, the most telling (fewest, narrowest) first;
  * owned by e.  Returns how many. */
 uint32_t hf_sql_bounds(const hf_sql_expr *e, const hf_sql_bound **ret);
+/* There are some, and the condition is TRUE for every row that is inside all of
+ * them; of their classes, again. */
+bool hf_sql_bounds_say_all(const hf_sql_expr *e);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,9 @@
-/* columns.c: see columns.h. */
+/* columns.c: see columns.h.
+ *
+ * A space is made when conditions over its columns have left, with the best
+ * single one, WORTH times as many versions as the table has: by then what it
+ * costs is little more than what was spent without it.
+ */
 #include "verify/columns.h"
 
 #include <stdlib.h>
@@ -7,10 +12,26 @@
 
 /* Of one session; conditions on more columns look at every row. */
 #define MOST_COLUMNS 32
+#define MOST_SPACES 8
+/* More intervals of one column are not told apart. */
+#define MOST_INTERVALS 16
+/* A column that leaves no more is good enough. */
+#define FEW 32
+#define WORTH 8
+
+/* Columns that conditions are ranges of together. */
+typedef struct wish {
+    uint32_t n_axes;
+    const hf_column *axis[HF_MOST_AXES];
+    uint64_t spent;   /* versions that single columns left */
+    hf_column *space; /* NULL: not yet */
+} wish;
 
 struct hf_columns {
     uint32_t n_named;
     hf_column *first; /* by `next` */
+    uint32_t n_wishes;
+    wish wishes[MOST_SPACES];
 };
 
 /* ---- making one ---------------------------------------------------------- */
@@ -150,6 +171,7 @@ static hf_column *find(hf_verifier *v, hf_string_id table, hf_str name)
     if (name.len > 0 && all->n_named++ >= MOST_COLUMNS)
         return NULL;
     c = make(v, table, name);
+    c->age = all->first ? all->first->age + 1 : 0;
     c->next = all->first;
     return all->first = c;
 }
@@ -227,56 +249,124 @@ static hf_interval place_range(const hf_column *c, const hf_bound *b,
     return at;
 }
 
-/* The intervals of the ranges; what is too many for them is between two. */
-static void place_ranges(const hf_column *c, const hf_bound *b, hf_search *ret)
-{
-    const uint32_t most = HF_MOST_INTERVALS - 2;
-
-    for (uint32_t i = 0; i < b->n; i++) {
-        hf_interval at = place_range(c, b, &b->at[i]);
-
-        /* ends that were widened may overlap */
-        if (ret->n > 0 && at.from < ret->at[ret->n - 1].to)
-            at.from = ret->at[ret->n - 1].to;
-        if (ret->n == most && at.from < at.to) {
-            ret->at[most - 1].to = at.to;
-            ret->n_exact = 0;
-        } else if (at.from < at.to) {
-            ret->at[ret->n++] = at;
-        }
-    }
-}
-
 static void add_part(hf_search *s, uint32_t from, uint32_t to)
 {
     if (from < to)
-        s->at[s->n++] = (hf_interval){from, to};
+        hf_vec_push(&s->list, ((hf_interval){from, to}));
+}
+
+/* The intervals of the ranges; what is too many for them is between two.  How
+ * many of them are exact, if the bound is. */
+static uint32_t place_ranges(const hf_column *c, const hf_bound *b,
+                             hf_search *ret)
+{
+    bool exact = true;
+
+    ret->list.n = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        hf_interval at = place_range(c, b, &b->at[i]);
+        hf_interval *last =
+            ret->list.n > 0 ? &ret->list.at[ret->list.n - 1] : NULL;
+
+        /* ends that were widened may overlap */
+        if (last && at.from < last->to)
+            at.from = last->to;
+        if (ret->list.n < MOST_INTERVALS) {
+            add_part(ret, at.from, at.to);
+        } else if (at.from < at.to) {
+            last->to = at.to;
+            exact = false;
+        }
+    }
+    return exact ? (uint32_t)ret->list.n : 0;
+}
+
+/* Ranks of which the bound does not speak. */
+static uint32_t place_others(const hf_column *c, const hf_bound *b,
+                             hf_interval ret[2])
+{
+    uint32_t n = 0;
+
+    if (b->is_text && c->n_ints > 0)
+        ret[n++] = (hf_interval){0, c->n_ints};
+    ret[n].from = b->is_text ? c->n_ints + c->n_texts : c->n_ints;
+    ret[n].to = c->n;
+    return n + (ret[n].from < ret[n].to);
+}
+
+void hf_search_release(hf_search *s)
+{
+    hf_vec_release(&s->list);
+}
+
+uint64_t hf_search_size(const hf_search *s)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < s->list.n; i++)
+        n += s->list.at[i].to - s->list.at[i].from;
+    return n;
+}
+
+bool hf_search_has(const hf_search *s, uint32_t rank)
+{
+    uint32_t low = 0, high = s->n_exact;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (s->list.at[middle].to <= rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->n_exact && s->list.at[low].from <= rank;
+}
+
+static void search_space(hf_verifier *v, const hf_column *space,
+                         const hf_condition *condition, hf_search *ret)
+{
+    hf_side sides[HF_MOST_AXES] = {{{0}, {{0}}, 0}};
+
+    for (uint32_t i = 0; i < space->n_axes; i++) {
+        const hf_column *c = space->axis[i];
+        const hf_bound *b = bound_of(v, c, condition);
+
+        (void)place_ranges(c, b, &sides[i].inside);
+        sides[i].n_aside = place_others(c, b, sides[i].aside);
+    }
+    hf_space_search(space, sides, ret);
+    for (uint32_t i = 0; i < space->n_axes; i++)
+        hf_search_release(&sides[i].inside);
 }
 
 void hf_column_search(hf_verifier *v, const hf_column *c,
                       const hf_condition *condition, hf_search *ret)
 {
-    const hf_bound *b = bound_of(v, c, condition);
+    const hf_bounds *all = hf_predicate_bounds(v, condition);
+    const hf_bound *b;
+    hf_interval others[2];
+    uint32_t n;
 
-    ret->n = 0;
-    ret->n_exact = 1;
-    if (!b) {
-        add_part(ret, 0, c->n);
-        if (c->name.len > 0 || !hf_predicate_is_true(condition))
-            ret->n_exact = 0;
+    ret->list.n = 0;
+    ret->n_exact = 0;
+    if (c->n_axes > 0) {
+        search_space(v, c, condition, ret);
         return;
     }
-    place_ranges(c, b, ret);
-    if (!hf_predicate_bounds(v, condition)->exact || ret->n_exact == 0)
-        ret->n_exact = 0;
-    else
-        ret->n_exact = ret->n;
-    if (b->is_text) {
-        add_part(ret, 0, c->n_ints);
-        add_part(ret, c->n_ints + c->n_texts, c->n);
-    } else {
-        add_part(ret, c->n_ints, c->n);
+    b = bound_of(v, c, condition);
+    if (!b) {
+        add_part(ret, 0, c->n);
+        if (c->name.len == 0 && hf_predicate_is_true(condition))
+            ret->n_exact = (uint32_t)ret->list.n;
+        return;
     }
+    n = place_ranges(c, b, ret);
+    if (all->exact && all->n == 1)
+        ret->n_exact = n;
+    n = place_others(c, b, others);
+    for (uint32_t i = 0; i < n; i++)
+        add_part(ret, others[i].from, others[i].to);
 }
 
 /* ---- choosing one -------------------------------------------------------- */
@@ -284,20 +374,80 @@ void hf_column_search(hf_verifier *v, const hf_column *c,
 static uint64_t count_found(hf_verifier *v, const hf_column *c,
                             const hf_condition *condition)
 {
-    hf_search found;
-    uint64_t n = 0;
+    hf_search found = {0};
+    uint64_t n;
 
     hf_column_search(v, c, condition, &found);
-    for (uint32_t i = 0; i < found.n; i++)
-        n += found.at[i].to - found.at[i].from;
+    n = hf_search_size(&found);
+    hf_search_release(&found);
     return n;
+}
+
+/* Can a space say exactly where the condition holds? */
+static bool is_box(const hf_bounds *b)
+{
+    if (!b->exact || b->n < 2 || b->n > HF_MOST_AXES)
+        return false;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->at[i].n > MOST_INTERVALS)
+            return false;
+    return true;
+}
+
+/* In whatever order a condition names them. */
+static int by_age(const void *a, const void *b)
+{
+    uint32_t x = (*(const hf_column *const *)a)->age;
+    uint32_t y = (*(const hf_column *const *)b)->age;
+
+    return (x > y) - (x < y);
+}
+
+static wish *wish_for(hf_verifier *v, hf_string_id table, const hf_bounds *b)
+{
+    struct hf_columns *all = v->tables.columns;
+    wish made = {.n_axes = b->n};
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        made.axis[i] = find(v, table, b->at[i].column);
+        if (!made.axis[i])
+            return NULL;
+    }
+    qsort(made.axis, made.n_axes, sizeof(made.axis[0]), by_age);
+    for (uint32_t i = 0; i < all->n_wishes; i++)
+        if (all->wishes[i].n_axes == made.n_axes &&
+            memcmp(all->wishes[i].axis, made.axis, sizeof(made.axis)) == 0)
+            return &all->wishes[i];
+    if (all->n_wishes == MOST_SPACES)
+        return NULL;
+    all->wishes[all->n_wishes] = made;
+    return &all->wishes[all->n_wishes++];
+}
+
+/* The space of the condition, or NULL: not worth it, or not yet.  `left`: what
+ * the best column of it does. */
+static const hf_column *space_for(hf_verifier *v, hf_string_id table,
+                                  const hf_bounds *b, uint64_t left)
+{
+    wish *w;
+
+    if (!is_box(b) || (left <= FEW && !v->eager))
+        return NULL;
+    w = wish_for(v, table, b);
+    if (!w)
+        return NULL;
+    w->spent += left;
+    if (!w->space &&
+        (w->spent > (uint64_t)WORTH * w->axis[0]->n || v->eager))
+        w->space = hf_space_new(v, w->axis, w->n_axes);
+    return w->space;
 }
 
 const hf_column *hf_column_for(hf_verifier *v, hf_string_id table,
                                const hf_condition *condition)
 {
     const hf_bounds *bounds = hf_predicate_bounds(v, condition);
-    const hf_column *best = NULL;
+    const hf_column *best = NULL, *space;
     uint64_t fewest = 0;
 
     for (uint32_t i = 0; i < bounds->n; i++) {
@@ -309,5 +459,8 @@ const hf_column *hf_column_for(hf_verifier *v, hf_string_id table,
             fewest = n;
         }
     }
+    space = best ? space_for(v, table, bounds, fewest) : NULL;
+    if (space)
+        return space;
     return best ? best : find(v, table, (hf_str){"", 0});
 }

@@ -55,6 +55,7 @@ typedef struct asker {
     uint32_t n_columns;
     hf_sortable *asks; /* (column, place), index of the look */
     uint32_t n_asks;
+    hf_search search; /* of the look in hand */
 } asker;
 
 static uint32_t max(uint32_t a, uint32_t b)
@@ -337,14 +338,14 @@ static bool ask(asker *a, const hf_crossings *tree, const hf_column *c,
 {
     hf_verifier *v = a->x->c->v;
     hf_txn_id t = hf_op_txn(v->h, look->op);
-    hf_search found;
+    const hf_search *found = &a->search;
 
-    hf_column_search(v, c, hf_predicate_condition(v, look->op), &found);
-    for (uint32_t i = 0; i < found.n; i++) {
-        uint32_t end = 2 * found.at[i].to;
+    hf_column_search(v, c, hf_predicate_condition(v, look->op), &a->search);
+    for (size_t i = 0; i < found->list.n; i++) {
+        uint32_t end = 2 * found->list.at[i].to;
 
-        for (uint32_t e = hf_crossings_next(tree, 2 * found.at[i].from, end,
-                                            look->bound);
+        for (uint32_t e = hf_crossings_next(tree, 2 * found->list.at[i].from,
+                                            end, look->bound);
              e != HF_NONE;
              e = hf_crossings_next(tree, e + 1, end, look->bound)) {
             hf_key_id key = hf_version_key(v, c->version[e / 2]);
@@ -450,9 +451,10 @@ static bool settle(hf_times *x, bool *settled)
 {
     asker a = {.x = x, .settled = settled};
     const hf_world *w = x->c->w;
-    bool all = true;
+    bool judged = judge(&a), all = true;
 
-    if (!judge(&a))
+    hf_search_release(&a.search);
+    if (!judged)
         return false;
     for (uint32_t i = 0; i < w->n; i++) {
         settled[w->at[i]] |= !a.failed[w->at[i]];

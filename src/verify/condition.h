@@ -45,7 +45,7 @@ typedef struct hf_bound {
 typedef struct hf_bounds {
     uint32_t n;
     hf_bound *at;
-    bool exact; /* there is one, and all inside do satisfy the condition */
+    bool exact; /* all rows inside all of them do satisfy the condition */
 } hf_bounds;
 
 /* None if the condition bounds no column.  They live in the arena and borrow

@@ -10,8 +10,8 @@
  * A row outside of a bound makes the comparison false, and then whatever
  * stands beside it in an AND cannot make the whole true.
  *
- * A bound is exact if it is the only one and made of exact ones only: then all
- * inside make the condition true, too.
+ * Bounds are exact if they are made of exact ones only, and without OR and NOT
+ * over several columns: then all inside make the condition true, too.
  */
 #include "verify/condition_steps.h"
 
@@ -237,7 +237,6 @@ static known both(stack *s, const known *a, const known *b)
         else
             r.bounds.exact = false;
     }
-    r.bounds.exact &= r.bounds.n == 1;
     return r;
 }
 
@@ -247,7 +246,8 @@ static known either(stack *s, const known *a, const known *b)
 
     if (a->kind != BOUND || b->kind != BOUND)
         return nothing();
-    r.bounds = (hf_bounds){.exact = a->bounds.exact && b->bounds.exact};
+    r.bounds = (hf_bounds){.exact = a->bounds.exact && b->bounds.exact &&
+                                    a->bounds.n == 1 && b->bounds.n == 1};
     r.bounds.at = hf_arena_get(s->arena, a->bounds.n * sizeof(hf_bound));
     for (uint32_t i = 0; i < a->bounds.n; i++) {
         const hf_bound *x = &a->bounds.at[i];
@@ -293,7 +293,8 @@ static known all_but(stack *s, const known *a)
     hf_range gap = {.low = INT64_MIN};
     known r;
 
-    if (a->kind != BOUND || !a->bounds.exact || from->is_text)
+    if (a->kind != BOUND || !a->bounds.exact || a->bounds.n != 1 ||
+        from->is_text)
         return nothing();
     r = bound(s, from->column, false, (size_t)from->n + 1);
     for (uint32_t i = 0; i < from->n; i++) {

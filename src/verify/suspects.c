@@ -34,9 +34,9 @@
  * (crossings.h).
  *
  * Cost: for each column the versions, for each operation, and each version
- * found, the logarithm of them; and for each condition that bounds no column
- * exactly and that more than a few operations share, the versions in its
- * bound, sorted.
+ * found, the logarithm of them, times the intervals of a space if it is in
+ * one; and for each condition that is not exactly the ranges of some columns
+ * and that more than a few operations share, the versions in its bound, sorted.
  */
 #include "base/sort.h"
 #include "base/vec.h"
@@ -79,6 +79,7 @@ typedef struct finder {
      * place), operation */
     HF_VEC(const hf_column *) columns;
     pair_list shared;
+    hf_search search; /* of the operation in hand */
 } finder;
 
 /* ---- what matters -------------------------------------------------------- */
@@ -132,13 +133,13 @@ static void collect_matter(finder *f, hf_string_id table,
                            const hf_condition *condition)
 {
     const hf_column *c = hf_column_for(f->v, table, condition);
-    hf_search found;
+    const hf_search *found = &f->search;
 
-    hf_column_search(f->v, c, condition, &found);
+    hf_column_search(f->v, c, condition, &f->search);
     f->matter.n = 0;
-    for (uint32_t i = 0; i < found.n; i++)
-        for (uint32_t x = found.at[i].from; x < found.at[i].to; x++)
-            if (i < found.n_exact ||
+    for (size_t i = 0; i < found->list.n; i++)
+        for (uint32_t x = found->list.at[i].from; x < found->list.at[i].to; x++)
+            if (i < found->n_exact ||
                 hf_predicate_match(f->v, condition,
                                    hf_version_value(f->v, c->version[x])) !=
                     HF_MATCH_NO)
@@ -314,7 +315,9 @@ static hf_crossings *cross(finder *f, const hf_column *c)
 static bool is_exact(const finder *f, const hf_column *c,
                      const hf_condition *condition)
 {
-    return c->name.len > 0 && hf_predicate_bounds(f->v, condition)->exact;
+    const hf_bounds *b = hf_predicate_bounds(f->v, condition);
+
+    return c->n_axes > 0 || (c->name.len > 0 && b->exact && b->n == 1);
 }
 
 /* One operation, in one of the two passes. */
@@ -324,15 +327,15 @@ static void ask_shared(finder *f, const hf_crossings *x, const hf_column *c,
     const hf_condition *condition = hf_predicate_condition(f->v, op);
     uint32_t now = f->w->now[hf_op_txn(f->v->h, op)];
     uint32_t end = 2 * c->n + (uint32_t)f->always.n;
-    hf_search found;
+    const hf_search *found = &f->search;
 
-    hf_column_search(f->v, c, condition, &found);
-    for (uint32_t i = 0; i < found.n; i++)
-        for (uint32_t e = hf_crossings_next(x, 2 * found.at[i].from,
-                                            2 * found.at[i].to, now);
-             e != HF_NONE;
-             e = hf_crossings_next(x, e + 1, 2 * found.at[i].to, now))
-            if (i < found.n_exact ||
+    hf_column_search(f->v, c, condition, &f->search);
+    for (size_t i = 0; i < found->list.n; i++)
+        for (uint32_t from = 2 * found->list.at[i].from,
+                      to = 2 * found->list.at[i].to,
+                      e = hf_crossings_next(x, from, to, now);
+             e != HF_NONE; e = hf_crossings_next(x, e + 1, to, now))
+            if (i < found->n_exact ||
                 hf_predicate_match(f->v, condition,
                                    hf_version_value(f->v, c->version[e / 2])) !=
                     HF_MATCH_NO)
@@ -596,5 +599,6 @@ bool hf_world_find_suspects(hf_verifier *v, hf_world *w)
     hf_vec_release(&f.most);
     hf_vec_release(&f.columns);
     hf_vec_release(&f.shared);
+    hf_search_release(&f.search);
     return fine;
 }

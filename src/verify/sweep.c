@@ -15,15 +15,16 @@
  * fits the state that it should see is all that is asked; if not, or it is not
  * known, expected_fits.c looks closely.
  *
- * Where the bound is exact, or there is no condition, nobody inside is looked
+ * Where the bounds are exact, or there is no condition, nobody inside is looked
  * at: their number, sum, least and greatest are known (totals.h).  Of rows
  * that were returned it is enough that each of them is there, inside, and that
  * there are no more.
  *
  * Cost: once in a session, the logarithm of the versions for each write and
  * column, and for each operation the same, the rows it lists, and those few
- * keys; if the bound is not exact also what is in the bound.  A condition that
- * bounds no column looks at every key of its table.
+ * keys; in a space (columns.h) the logarithm times its intervals; if the bounds
+ * are not exact also what is in the best of them.  A condition that bounds no
+ * column looks at every key of its table.
  */
 #include "base/sort.h"
 #include "base/vec.h"
@@ -60,6 +61,7 @@ typedef struct sweep {
     HF_VEC(hf_key_id) exceptions; /* asked for by the operation in hand */
     hf_string_id table;           /* of the operation in hand */
     uint8_t *fault;               /* per operation */
+    hf_search search;             /* of the operation in hand */
 } sweep;
 
 static void show(watched *w, uint32_t rank, bool there)
@@ -231,15 +233,19 @@ static hf_totals *totals_of(sweep *s, watched *w, hf_str adds)
     return w->totals[w->n_totals++];
 }
 
-/* Without those that were asked for by name. */
-static hf_total total_of(sweep *s, watched *w, hf_totals *totals,
-                         hf_interval part)
+/* Of all exact intervals, without those that were asked for by name. */
+static hf_total total_of(sweep *s, watched *w, hf_totals *totals)
 {
-    hf_total total;
+    hf_total total = {0};
 
     for (size_t i = 0; i < s->exceptions.n; i++)
         show(w, w->column->rank[s->now[s->exceptions.at[i]]], false);
-    total = hf_totals_between(totals, part.from, part.to);
+    for (uint32_t i = 0; i < s->search.n_exact; i++) {
+        hf_total part = hf_totals_between(totals, s->search.list.at[i].from,
+                                          s->search.list.at[i].to);
+
+        hf_total_add(&total, &part);
+    }
     for (size_t i = 0; i < s->exceptions.n; i++)
         show(w, w->column->rank[s->now[s->exceptions.at[i]]], true);
     return total;
@@ -279,7 +285,7 @@ static bool add_total(hf_op_kind kind, const hf_total *total, hf_tally *t)
 
 /* The rows that op returned, as far as they are there and inside. */
 static uint32_t add_rows(sweep *s, const watched *w, hf_op_id op,
-                         hf_interval part, hf_tally *tally)
+                         hf_tally *tally)
 {
     hf_predicate p = hf_op_predicate(s->v->h, op);
     uint32_t n = 0;
@@ -288,8 +294,8 @@ static uint32_t add_rows(sweep *s, const watched *w, hf_op_id op,
         hf_key_id key = s->v->h->value_key[p.results[i].value];
         uint32_t rank = w->column->rank[s->now[key]];
 
-        if (s->met[key] == op || s->asked[key] == op || rank == HF_NONE ||
-            rank < part.from || rank >= part.to)
+        if (s->met[key] == op || s->asked[key] == op ||
+            !hf_search_has(&s->search, rank))
             continue;
         s->met[key] = op;
         add_version(s, op, s->now[key], tally);
@@ -298,10 +304,9 @@ static uint32_t add_rows(sweep *s, const watched *w, hf_op_id op,
     return n;
 }
 
-/* All that are there inside satisfy the condition: adds them.  False: they
- * must be looked at one by one. */
-static bool add_exact(sweep *s, watched *w, hf_op_id op, hf_interval part,
-                      hf_tally *tally)
+/* All that are there in the exact intervals satisfy the condition: adds them.
+ * False: they must be looked at one by one. */
+static bool add_exact(sweep *s, watched *w, hf_op_id op, hf_tally *tally)
 {
     hf_predicate p = hf_op_predicate(s->v->h, op);
     hf_op_kind kind = hf_op_kind_of(s->v->h, op);
@@ -310,7 +315,7 @@ static bool add_exact(sweep *s, watched *w, hf_op_id op, hf_interval part,
     hf_totals *totals;
     hf_total total;
 
-    if (part.to - part.from <= NARROW)
+    if (s->search.n_exact == 0 || hf_search_size(&s->search) <= NARROW)
         return false;
     if (adds)
         name = p.n_columns > 0 ? hf_string(s->v->h, p.columns[0])
@@ -320,13 +325,13 @@ static bool add_exact(sweep *s, watched *w, hf_op_id op, hf_interval part,
     totals = totals_of(s, w, name);
     if (!totals)
         return false;
-    total = total_of(s, w, totals, part);
+    total = total_of(s, w, totals);
     if (total.unknown > 0)
         return false;
     if (adds)
         return add_total(kind, &total, tally);
     if (p.has_result_set && !hf_op_is_aggregate(kind))
-        tally->mismatch |= add_rows(s, w, op, part, tally) < total.rows;
+        tally->mismatch |= add_rows(s, w, op, tally) < total.rows;
     return true;
 }
 
@@ -362,22 +367,19 @@ static uint32_t add_extreme(sweep *s, const watched *w, hf_op_id op,
 /* More than are gone through without a thought. */
 #define MANY 64
 
-static bool leaves_many(const sweep *s, const hf_column *c,
+/* Does the column leave so many, that must be looked at one by one? */
+static bool leaves_many(sweep *s, const hf_column *c,
                         const hf_condition *condition)
 {
-    hf_search found;
-    uint64_t n = 0;
-
-    if (c->name.len == 0)
+    if (c->name.len == 0 && c->n_axes == 0)
         return true;
-    hf_column_search(s->v, c, condition, &found);
-    for (uint32_t i = 0; i < found.n; i++)
-        n += found.at[i].to - found.at[i].from;
-    return n > MANY;
+    hf_column_search(s->v, c, condition, &s->search);
+    return s->search.n_exact == 0 && hf_search_size(&s->search) > MANY;
 }
 
 /* The column to search.  For the least or greatest of a column the rows are
- * taken in the order of that column, unless another leaves few. */
+ * taken in the order of that column, unless another leaves few, or is exact:
+ * that one's totals know them. */
 static const hf_column *column_of(sweep *s, hf_op_id op,
                                   const hf_condition *condition,
                                   bool *ret_extreme)
@@ -400,24 +402,26 @@ static void judge(sweep *s, hf_op_id op)
 {
     hf_txn_id t = hf_op_txn(s->v->h, op);
     const hf_condition *condition = hf_predicate_condition(s->v, op);
-    hf_search found;
     hf_tally tally;
     bool extreme;
     watched *w = watch(s, column_of(s, op, condition, &extreme));
+    size_t i = 0;
 
-    hf_column_search(s->v, w->column, condition, &found);
+    hf_column_search(s->v, w->column, condition, &s->search);
     hf_tally_begin(s->v, op, &tally);
     tally.gap = !s->world && !hf_is_whole(s->v, t, op);
     if (s->world)
         ask_own(s, t, op, &tally);
     else if (!tally.gap)
         ask_exceptions(s, t, op, &tally);
-    for (uint32_t i = 0; i < found.n && !tally.gap; i++) {
+    if (!extreme && !tally.gap && add_exact(s, w, op, &tally))
+        i = s->search.n_exact;
+    for (; i < s->search.list.n && !tally.gap; i++) {
+        hf_interval part = s->search.list.at[i];
+
         if (extreme)
-            found.at[i].from = add_extreme(s, w, op, found.at[i], &tally);
-        else if (i < found.n_exact && add_exact(s, w, op, found.at[i], &tally))
-            continue;
-        add_interval(s, w, op, found.at[i], &tally);
+            part.from = add_extreme(s, w, op, part, &tally);
+        add_interval(s, w, op, part, &tally);
     }
     s->fault[op] = (uint8_t)hf_tally_end(s->v, &tally);
 }
@@ -494,6 +498,7 @@ static bool judge_kind(hf_verifier *v, hf_snapshot_kind kind, uint8_t *fault)
     done = judge_all(&s, ops, n);
     hf_vec_release(&s.columns);
     hf_vec_release(&s.exceptions);
+    hf_search_release(&s.search);
     return done;
 }
 
@@ -561,5 +566,6 @@ bool hf_judge_states(hf_verifier *v, const hf_world *w, uint8_t *fault)
     done = judge_all(&s, ops, collect_open(v, w, ops));
     hf_vec_release(&s.columns);
     hf_vec_release(&s.exceptions);
+    hf_search_release(&s.search);
     return done;
 }

@@ -23,7 +23,7 @@ struct hf_totals {
 
 /* ---- adding -------------------------------------------------------------- */
 
-static void add(hf_total *a, const hf_total *b)
+void hf_total_add(hf_total *a, const hf_total *b)
 {
     bool none = a->n == a->others;
 
@@ -61,7 +61,7 @@ static void add_rank(const hf_totals *t, uint32_t rank, hf_total *a)
     default:
         break;
     }
-    add(a, &one);
+    hf_total_add(a, &one);
 }
 
 /* Those of one word that are in the mask. */
@@ -75,7 +75,7 @@ static void add_word(const hf_totals *t, uint32_t word, uint64_t mask,
 static void join(hf_totals *t, uint32_t node)
 {
     t->nodes[node] = t->nodes[(size_t)2 * node];
-    add(&t->nodes[node], &t->nodes[(size_t)2 * node + 1]);
+    hf_total_add(&t->nodes[node], &t->nodes[(size_t)2 * node + 1]);
 }
 
 /* ---- making -------------------------------------------------------------- */
@@ -157,9 +157,9 @@ hf_total hf_totals_between(const hf_totals *t, uint32_t from, uint32_t to)
     for (uint32_t a = t->leaves + first + 1, b = t->leaves + last; a < b;
          a /= 2, b /= 2) {
         if (a % 2)
-            add(&sum, &t->nodes[a++]);
+            hf_total_add(&sum, &t->nodes[a++]);
         if (b % 2)
-            add(&sum, &t->nodes[--b]);
+            hf_total_add(&sum, &t->nodes[--b]);
     }
     return sum;
 }

@@ -32,6 +32,9 @@ hf_str hf_totals_column(const hf_totals *t);
 /* The bit of this rank has changed.  O(log versions). */
 void hf_totals_update(hf_totals *t, uint32_t rank);
 
+/* Adds up those of different ranks. */
+void hf_total_add(hf_total *a, const hf_total *b);
+
 /* Of the ranks from .. to-1.  O(log versions). */
 hf_total hf_totals_between(const hf_totals *t, uint32_t from, uint32_t to);
 

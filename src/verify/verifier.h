@@ -43,6 +43,7 @@ typedef struct hf_verifier {
     hf_facts facts;
     struct hf_entries *entries; /* NULL: no operation has a snapshot */
     hf_sql_dialect dialect;     /* of conditions */
+    bool eager;                 /* see hf_verify_set_eager() */
     hf_sql_cache *sql;          /* NULL until asked; kept by match.c */
     hf_tables tables;
     struct hf_expectation *expectation; /* kept by expected.c */

@@ -228,6 +228,11 @@ void hf_verify_set_dialect(hf_verify_session *session, hf_sql_dialect dialect)
     session->dialect = dialect;
 }
 
+void hf_verify_set_eager(hf_verify_session *session)
+{
+    session->eager = true;
+}
+
 static bool can_prove(const hf_claim *claim)
 {
     return claim->witness.kind != HF_WITNESS_NONE &&

@@ -56,6 +56,8 @@ void hf_verify_close(hf_verify_session *session); /* NULL: nothing */
 /* How conditions are meant; HF_SQL_ANY unless told otherwise, before the first
  * claim. */
 void hf_verify_set_dialect(hf_verify_session *session, hf_sql_dialect dialect);
+/* To compare: what pays only in large histories is done in any. */
+void hf_verify_set_eager(hf_verify_session *session);
 
 /* HF_ERR_LIMIT if the budget (may be NULL) ran out before an answer;
  * HF_ERR_UNSUPPORTED for a claim of verdict unknown (nothing to prove) or an
