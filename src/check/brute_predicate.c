@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/ratio.h"
+#include "sql/cache.h"
 
 typedef struct context {
     hf_brute_case *c;
@@ -157,8 +158,27 @@ typedef struct total {
     int64_t matches;       /* count(*) */
     int64_t rows;          /* those whose column is not nil */
     hf_wide sum, min, max; /* in units of HF_DECIMAL_ONE */
+    int64_t texts;         /* of these rows */
+    hf_str first, last;    /* the ends of the texts, by bytes */
     bool odd_condition, no_column, no_number, decimal, overflow;
 } total;
+
+static int compare_texts(hf_str a, hf_str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n > 0 ? memcmp(a.ptr, b.ptr, n) : 0;
+
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static void add_text(total *t, hf_str x)
+{
+    if (t->texts == 0 || compare_texts(x, t->first) < 0)
+        t->first = x;
+    if (t->texts == 0 || compare_texts(x, t->last) > 0)
+        t->last = x;
+    t->texts++;
+}
 
 static void add_value(total *t, hf_scalar v)
 {
@@ -166,6 +186,8 @@ static void add_value(total *t, hf_scalar v)
 
     if (v.type == HF_NIL)
         return;
+    if (v.type == HF_TEXT)
+        add_text(t, (hf_str){v.text, v.length});
     t->decimal |= v.type != HF_INT;
     t->no_number |= !hf_decimal_of(v, &x);
     if (!t->no_number) {
@@ -209,6 +231,25 @@ static total add_up(const context *x)
     return t;
 }
 
+/* Is it the least or greatest of texts and nothing else? */
+static bool is_of_texts(const context *x, const total *t)
+{
+    hf_op_kind kind = hf_op_kind_of(x->c->h, x->op);
+
+    return (kind == HF_OP_MIN || kind == HF_OP_MAX) && t->rows > 0 &&
+           t->texts == t->rows;
+}
+
+/* Why an end of texts cannot be compared: a dialect orders them. */
+static const char *why_no_end(const context *x)
+{
+    if (hf_sql_cache_dialect(x->c->sql) == HF_SQL_ANY)
+        return "the order of texts is that of a database";
+    if (x->p.result.type != HF_TEXT && x->p.result.type != HF_NIL)
+        return "the recorded result is not a text";
+    return NULL;
+}
+
 /* Why the result cannot be compared; NULL: it can.  count(*) needs no column,
  * count(column) no integers, and only a sum can overflow. */
 static const char *why_unclear(const context *x, const total *t)
@@ -221,6 +262,8 @@ static const char *why_unclear(const context *x, const total *t)
         return "the condition cannot be evaluated";
     if (t->no_column && !(count && x->p.n_columns == 0))
         return "a row does not have the column";
+    if (is_of_texts(x, t))
+        return why_no_end(x);
     if (t->no_number && !count)
         return "not all values are numbers";
     if (t->overflow && (kind == HF_OP_SUM || kind == HF_OP_AVG))
@@ -274,6 +317,14 @@ static agreement judge_aggregate(const context *x, const char **ret_why)
     *ret_why = why_unclear(x, &t);
     if (*ret_why)
         return UNCLEAR;
+    if (is_of_texts(x, &t)) {
+        hf_str end = kind == HF_OP_MIN ? t.first : t.last;
+
+        return !nil && hf_str_eq((hf_str){x->p.result.text, x->p.result.length},
+                                 end)
+                   ? AGREES
+                   : DIFFERS;
+    }
     (void)hf_decimal_of(x->p.result, &result);
     if (kind == HF_OP_COUNT_ROWS)
         expected = (x->p.n_columns > 0 ? t.rows : t.matches) * HF_DECIMAL_ONE;

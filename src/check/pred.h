@@ -255,7 +255,7 @@ typedef struct hf_pred {
     HF_VEC(uint32_t) covers; /* chains, condition by condition */
     HF_VEC(hf_pred_part) parts;
     HF_VEC(uint32_t) part_vers;
-    hf_pred_event *event;    /* chain by chain, in the order of time */
+    hf_pred_event *event; /* chain by chain, in the order of time */
     /* per transaction: its commit on the clock of the snapshots, the one
      * recorded or one of our own (pred_ids.c); NULL: there is none */
     const uint64_t *commit;

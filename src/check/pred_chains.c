@@ -16,12 +16,12 @@
  * in a like way (pred_parts.c), with a chain for each.
  *
  * Why several chains are as good as one.  Let condition C be the union of
- * disjoint ranges, or parts, T an operation's transaction with snapshot s, and v an
- * event of one of the ranges that is none of C: v and the version before it,
- * of key k, are both in C (in different ranges, or, where all changes count,
- * anyhow).  Let r be the version of k in the snapshot.  The edge between the
- * writer of v and T that follows from v in its chain stands for a path that is
- * there without it:
+ * disjoint ranges, or parts, T an operation's transaction with snapshot s, and
+ * v an event of one of the ranges that is none of C: v and the version before
+ * it, of key k, are both in C (in different ranges, or, where all changes
+ * count, anyhow).  Let r be the version of k in the snapshot.  The edge between
+ * the writer of v and T that follows from v in its chain stands for a path that
+ * is there without it:
  *
  *   v <= r, r in C      r was returned: writer(r) -wr-> T, and v is r or
  *                       writer(v) -ww-> ... writer(r)
@@ -51,8 +51,8 @@
  *
  * With V versions, P operations and R the sum of the matches of all
  * conditions: O((V + P) log V) or O(R + P), whichever is less for the
- * conditions of one column; O((V + P) log^k V / k!) for those that are ranges of
- * k columns; R for those that are sets.
+ * conditions of one column; O((V + P) log^k V / k!) for those that are ranges
+ * of k columns; R for those that are sets.
  */
 #include "check/pred.h"
 
@@ -93,7 +93,7 @@ typedef struct maker {
     HF_VEC(feed) feeds;
     uint32_t *feed_of; /* per condition; HF_NONE: it has sets, or parts */
     hf_pred_shares shares[2];
-    bool any_sets;     /* some chains are of sets */
+    bool any_sets; /* some chains are of sets */
     bool any_tree;
     uint32_t *feed_first; /* per table: into by_table */
     uint32_t *by_table;
@@ -118,13 +118,15 @@ static void find_feeds(maker *m)
             at = hf_map_add(&by_column,
                             (uint64_t)c->table << 32 | c->axes->column, n);
             if (at == n)
-                hf_vec_push(&m->feeds,
-                            (feed){.table = c->table,
-                                   .column = &p->tables.at[c->table]
-                                                  .columns.at[c->axes->column]});
+                hf_vec_push(
+                    &m->feeds,
+                    (feed){.table = c->table,
+                           .column = &p->tables.at[c->table]
+                                          .columns.at[c->axes->column]});
             for (unsigned all = 0; all < 2; all++) {
                 m->feeds.at[at].matches += c->uses[all] ? c->n_within : 0;
-                m->feeds.at[at].uses += (uint64_t)c->uses[all] * c->axes->n_spans;
+                m->feeds.at[at].uses +=
+                    (uint64_t)c->uses[all] * c->axes->n_spans;
             }
         }
         m->feed_of[i] = at;
@@ -139,8 +141,8 @@ static void choose(maker *m)
         feed *f = &m->feeds.at[i];
         uint64_t versions = m->p->tables.at[f->table].n;
 
-        if ((f->matches <= (versions + f->uses) *
-                               hf_pred_depth(f->column->n_numbers) &&
+        if ((f->matches <=
+                 (versions + f->uses) * hf_pred_depth(f->column->n_numbers) &&
              !m->p->g->options.share) ||
             f->column->n_numbers > MOST_LEAVES)
             continue;
@@ -163,8 +165,7 @@ static void add_set(maker *m, uint32_t condition, bool all)
 {
     hf_pred *p = m->p;
     const hf_pred_condition *c = &p->conditions.at[condition];
-    hf_pred_chain chain = {
-        .condition = condition, .part = HF_NONE, .all = all};
+    hf_pred_chain chain = {.condition = condition, .part = HF_NONE, .all = all};
 
     for (uint32_t i = 0; i < c->match.n; i++)
         chain.start +=
@@ -176,12 +177,11 @@ static void add_set(maker *m, uint32_t condition, bool all)
 static uint32_t add_range(maker *m, feed *f, uint32_t low, uint32_t end,
                           bool all)
 {
-    uint32_t chain = add_chain(
-        m->p, (hf_pred_chain){.condition = HF_NONE,
-                              .part = HF_NONE,
-                              .low = low,
-                              .end = end,
-                              .all = all});
+    uint32_t chain = add_chain(m->p, (hf_pred_chain){.condition = HF_NONE,
+                                                     .part = HF_NONE,
+                                                     .low = low,
+                                                     .end = end,
+                                                     .all = all});
 
     hf_vec_push(&f->chains, chain);
     f->has_all |= all;

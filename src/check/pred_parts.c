@@ -2,8 +2,8 @@
  *
  * Conditions that are ranges of the columns a, b, ... together (boxes) are put
  * together from parts, sets of versions that many of them share.  The values of
- * a are the leaves of a tree, as in pred_chains.c; a range of a is O(log) of its
- * nodes.  The versions below such a node have a tree of their own over the
+ * a are the leaves of a tree, as in pred_chains.c; a range of a is O(log) of
+ * its nodes.  The versions below such a node have a tree of their own over the
  * values of b that they have, from O(log) nodes of which the range of b is put
  * together, and so on; the nodes of the last column are the parts.  Nodes that
  * no condition needs are not made, and the tree of a node is as deep as the

@@ -39,7 +39,7 @@ typedef struct question {
     uint32_t table;
     uint32_t column; /* HF_NONE: none; then the chain counts */
     uint32_t chain;  /* HF_NONE: ranges of the column */
-    uint32_t ticks;     /* of its snapshot */
+    uint32_t ticks;  /* of its snapshot */
     uint32_t op;
 } question;
 
@@ -299,8 +299,8 @@ static void add_questions(const hf_pred *p, uint32_t op, questions *all)
     if (!o->timed || !o->all)
         return;
     if (c->is_spans && c->n_axes == 1) {
-        hf_vec_push(all, (question){c->table, c->axes->column, HF_NONE,
-                                    o->ticks, op});
+        hf_vec_push(
+            all, (question){c->table, c->axes->column, HF_NONE, o->ticks, op});
         return;
     }
     for (uint32_t i = 0; i < c->n_covers[1]; i++)

@@ -437,8 +437,7 @@ static const hf_column *space_for(hf_verifier *v, hf_string_id table,
     if (!w)
         return NULL;
     w->spent += left;
-    if (!w->space &&
-        (w->spent > (uint64_t)WORTH * w->axis[0]->n || v->eager))
+    if (!w->space && (w->spent > (uint64_t)WORTH * w->axis[0]->n || v->eager))
         w->space = hf_space_new(v, w->axis, w->n_axes);
     return w->space;
 }

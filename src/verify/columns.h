@@ -32,7 +32,7 @@ typedef struct hf_column {
     uint32_t n_axes;
     const struct hf_column *axis[HF_MOST_AXES];
     uint32_t *split; /* see space.c */
-    uint32_t age; /* in the order they were made */
+    uint32_t age;    /* in the order they were made */
     struct hf_column *next;
 } hf_column;
 

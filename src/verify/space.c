@@ -5,8 +5,8 @@
  * order of a k-d tree: the half with the lower ranks in the first axis first,
  * each half divided by the second axis in the same way, and so on in turn.  A
  * node is an interval of that order, divided in its middle; all that is stored
- * of it, at that place, is the least rank behind it (`split`).  What it can hold
- * of each axis follows from the divisions above it.
+ * of it, at that place, is the least rank behind it (`split`).  What it can
+ * hold of each axis follows from the divisions above it.
  *
  * A search goes down where the ranks that a node can hold are neither all
  * wanted nor all unwanted; the intervals it gives ascend, and those that touch
@@ -36,8 +36,8 @@ static void divide(maker *m, uint32_t from, uint32_t to, uint32_t axis)
     if (to - from <= LEAF)
         return;
     for (uint32_t i = from; i < to; i++)
-        m->room[i] = (hf_sortable){s->axis[axis]->rank[s->version[i]],
-                                   s->version[i]};
+        m->room[i] =
+            (hf_sortable){s->axis[axis]->rank[s->version[i]], s->version[i]};
     hf_sort(m->room + from, to - from);
     for (uint32_t i = from; i < to; i++)
         s->version[i] = (uint32_t)m->room[i].value;
@@ -183,8 +183,7 @@ void hf_space_search(const hf_column *space, const hf_side *sides,
 
     ret->list.n = 0;
     for (uint32_t i = 0; i < space->n_axes; i++)
-        k.axis[i] =
-            (wanted){sides[i].inside.list.at, sides[i].inside.list.n};
+        k.axis[i] = (wanted){sides[i].inside.list.at, sides[i].inside.list.n};
     seek_all(&k);
     ret->n_exact = (uint32_t)ret->list.n;
     /* by which of the axes are aside, one at least */

@@ -32,34 +32,42 @@ const char *agreement_name(agreement a)
 
 /* Reads a claim from JSON and has it verified.  *ret (may be NULL):
  * HF_ERR_UNSUPPORTED if verify says that it does not know. */
-static bool accepts(const hf_history *h, hf_str json, const hf_result *r,
-                    hf_witness_kind kind, hf_status *ret, hf_error *why)
+static bool accepts(const hf_history *h, const agreement_case *c, hf_str json,
+                    const hf_result *r, hf_witness_kind kind, hf_status *ret,
+                    hf_error *why)
 {
+    hf_verify_session *session = hf_verify_open(h);
     hf_verification v = {0};
     hf_status st = HF_OK;
     hf_arena arena;
     hf_claim claim;
     bool accepted = false;
 
+    hf_verify_set_dialect(session, c->dialect);
+    if (c->eager)
+        hf_verify_set_eager(session);
     hf_arena_init(&arena);
     if (hf_claim_read(h, json.ptr, json.len, &arena, &claim, why) == HF_OK) {
         if (claim.verdict != r->verdict || claim.level != r->level ||
             claim.witness.kind != kind)
             (void)hf_fail(why, HF_ERR_INPUT, "verdict, level or kind changed");
-        else if ((st = hf_verify_claim(h, &claim, NULL, &v, why)) == HF_OK) {
+        else if ((st = hf_verify_claim_in(session, &claim, NULL, &v, why)) ==
+                 HF_OK) {
             accepted = v.accepted;
             if (!accepted)
                 (void)hf_fail(why, HF_ERR_INPUT, "%s", v.reason);
         }
     }
     hf_arena_release(&arena);
+    hf_verify_close(session);
     if (ret)
         *ret = st;
     return accepted;
 }
 
-static bool accepts_finding(const hf_history *h, const hf_result *r,
-                            const hf_finding *f, hf_error *why)
+static bool accepts_finding(const hf_history *h, const agreement_case *c,
+                            const hf_result *r, const hf_finding *f,
+                            hf_error *why)
 {
     bool accepted;
     hf_out out;
@@ -68,7 +76,7 @@ static bool accepts_finding(const hf_history *h, const hf_result *r,
     hf_out_init_memory(&out);
     hf_json_init(&j, &out);
     hf_witness_write(h, r->level, r->verdict, &f->witness, &j);
-    accepted = accepts(h, hf_out_view(&out), r, f->witness.kind, NULL, why);
+    accepted = accepts(h, c, hf_out_view(&out), r, f->witness.kind, NULL, why);
     if (accepted && f->witness.kind != HF_WITNESS_CORE &&
         f->witness.anomaly != f->anomaly)
         accepted = hf_fail(why, HF_ERR_INPUT,
@@ -80,8 +88,8 @@ static bool accepts_finding(const hf_history *h, const hf_result *r,
     return accepted;
 }
 
-static agreement check_proofs(const hf_history *h, const hf_result *r,
-                              hf_str json, hf_error *why)
+static agreement check_proofs(const hf_history *h, const agreement_case *c,
+                              const hf_result *r, hf_str json, hf_error *why)
 {
     hf_error reason;
 
@@ -95,10 +103,10 @@ static agreement check_proofs(const hf_history *h, const hf_result *r,
         return DISAGREE_STRAY;
     }
     if (r->verdict != HF_UNKNOWN &&
-        !accepts(h, json, r, r->witness.kind, NULL, why))
+        !accepts(h, c, json, r, r->witness.kind, NULL, why))
         return DISAGREE_WITNESS;
     for (uint32_t i = 0; i < r->n_findings; i++) {
-        if (accepts_finding(h, r, &r->findings[i], &reason))
+        if (accepts_finding(h, c, r, &r->findings[i], &reason))
             continue;
         (void)hf_fail(why, HF_ERR_INPUT, "finding %u, %s: %s", i,
                       hf_anomaly_get(r->findings[i].anomaly)->name,
@@ -170,7 +178,9 @@ static bool write_with(const hf_history *h, const agreement_case *c,
     hf_check_options options = {.threads = threads,
                                 .cache = c->cache,
                                 .mixed = c->mixed,
-                                .no_enumeration = c->searched};
+                                .no_enumeration = c->searched,
+                                .dialect = c->dialect,
+                                .share = c->share};
     hf_result *r = NULL;
     hf_json j;
 
@@ -226,8 +236,8 @@ static agreement check_verdicts(const hf_history *h, const agreement_case *c,
 
 /* The same for the reference, whose cores may hold conditions that nobody can
  * judge. */
-static agreement check_reference(const hf_history *h, const hf_result *r,
-                                 hf_error *why)
+static agreement check_reference(const hf_history *h, const agreement_case *c,
+                                 const hf_result *r, hf_error *why)
 {
     hf_status st = HF_OK;
     agreement a;
@@ -238,9 +248,10 @@ static agreement check_reference(const hf_history *h, const hf_result *r,
     hf_json_init(&j, &out);
     hf_result_write(h, r, &j);
     if (r->verdict != HF_UNKNOWN)
-        (void)accepts(h, hf_out_view(&out), r, r->witness.kind, &st, why);
-    a = st == HF_ERR_UNSUPPORTED ? AGREE
-                                 : check_proofs(h, r, hf_out_view(&out), why);
+        (void)accepts(h, c, hf_out_view(&out), r, r->witness.kind, &st, why);
+    a = st == HF_ERR_UNSUPPORTED
+            ? AGREE
+            : check_proofs(h, c, r, hf_out_view(&out), why);
     hf_out_release(&out);
     return a == AGREE ? AGREE : DISAGREE_PROOF;
 }
@@ -251,8 +262,11 @@ static bool ask_both(const hf_history *h, const agreement_case *c,
                      agreement_answers *ret, hf_error *why)
 {
     hf_check_options special = {.mixed = c->mixed,
-                                .no_enumeration = c->searched};
-    const hf_check_options *options = c->mixed || c->searched ? &special : NULL;
+                                .no_enumeration = c->searched,
+                                .dialect = c->dialect,
+                                .share = c->share};
+    const hf_check_options *options =
+        c->mixed || c->searched || c->dialect || c->share ? &special : NULL;
     hf_result *e = NULL, *r = NULL;
 
     if (c->engine->check(h, c->level, options, NULL, &e, why) != HF_OK)
@@ -293,13 +307,13 @@ agreement agree_level(const hf_history *h, const agreement_case *c,
     hf_result_write(h, e, &j);
     a = check_verdicts(h, c, e, r, why);
     if (a == AGREE)
-        a = check_proofs(h, e, hf_out_view(json), why);
+        a = check_proofs(h, c, e, hf_out_view(json), why);
     if (a == AGREE && c->lengths)
         a = check_cycles(h, ret, why);
     if (a == AGREE)
         a = check_order(e, why);
     if (a == AGREE && c->proofs && e->witness.rests == 0)
-        a = check_reference(h, r, why);
+        a = check_reference(h, c, r, why);
     if (a == AGREE && c->threads)
         a = check_threads(h, c, why);
     hf_result_free(e);

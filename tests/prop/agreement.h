@@ -38,6 +38,9 @@ typedef struct agreement_case {
     bool decides;        /* the engine knows whatever the reference does */
     bool lengths;        /* no cycle may be longer than the reference's */
     hf_sql_cache *cache; /* of conditions; may be NULL */
+    hf_sql_dialect dialect;
+    bool share; /* certificate: conditions share trees, however few */
+    bool eager; /* verify does what pays only in large histories */
     /* The history with the recorded order of versions in its certificate: it
      * is what the reference is asked about where the engine's answer rests on
      * that order.  NULL: such an answer is only refuted by "invalid". */

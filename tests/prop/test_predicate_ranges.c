@@ -1,4 +1,4 @@
-/* test_predicate_ranges.c: many different ranges of one column.
+/* test_predicate_ranges.c: many different ranges, of one column or several.
  *
  *     test_predicate_ranges [HISTORIES [SEED]]
  *
@@ -10,6 +10,12 @@
  * own, all with snapshots by time.  Transactions run one after the other, on a
  * snapshot, or with a new snapshot for each statement; some results are wrong.
  * In some histories column b counts in quarters: whole numbers and decimals.
+ *
+ * In every second history the conditions are boxes: a range of column a and one
+ * of column c, or of column d, which holds texts or dates, or of all three
+ * (check/pred_boxes.c, pred_parts.c, pred_part_sums.c; verify/space.c).  These
+ * never pay among so few rows, so the engine and verify are told to use them
+ * all the same, each in half of these histories.
  *
  * At every level the engine agrees with the reference, and verify accepts its
  * witnesses.  Every second history is judged as if all components of the graph
@@ -37,6 +43,7 @@
 #define OPS 9
 #define VALUES 10 /* of column a: 0 .. */
 #define RANGES 3
+#define WORDS 5 /* values of column d */
 #define MAX_SHOWN 3
 
 typedef enum mode { SERIAL, SNAPSHOT, STATEMENT, MODES } mode;
@@ -44,6 +51,7 @@ typedef enum mode { SERIAL, SNAPSHOT, STATEMENT, MODES } mode;
 typedef struct row {
     bool there;
     int a, b;          /* no two versions have the same b */
+    int c, d;          /* c: -1 is null; d: a word */
     hf_value_id value; /* of the version */
 } row;
 
@@ -51,10 +59,13 @@ typedef struct range {
     int low, high; /* both included */
 } range;
 
+/* Of all columns that it names a range must hold. */
 typedef struct condition {
-    char text[80];
-    range ranges[RANGES];
+    char text[240];
+    range ranges[RANGES]; /* of a */
     int n;
+    bool has_a, has_c, has_d;
+    range c, d; /* d: of words */
 } condition;
 
 /* What the engine's rule goes by. */
@@ -71,11 +82,13 @@ typedef struct world {
     mode mode;
     bool sessions;     /* few of them */
     bool quarters;     /* column b is in quarters */
+    bool boxes;        /* conditions are */
+    bool dates;        /* column d holds dates */
     int next_b, wrong; /* the operation whose result is wrong; -1 */
     int n_ops, n_versions;
     bool values[VALUES];
     question asked[TXNS * OPS];
-    int n_asked;
+    int n_asked, n_ends;
     int made[VALUES]; /* versions with the value */
 } world;
 
@@ -84,7 +97,8 @@ typedef struct run {
     hf_engine large; /* the engine, for which all components are large */
     hf_sql_cache *cache;
     hf_out json;
-    long passed, failed, shared, histories;
+    long passed, failed, shared, plain, histories;
+    long boxes, ends; /* conditions over several columns; ends of texts */
     long verdicts[HF_VERDICT_COUNT];
     /* per level: how often it is valid where serializable is invalid, and the
      * reverse for read-committed */
@@ -171,19 +185,131 @@ static condition with_gaps(world *w)
     return c;
 }
 
-static condition random_condition(world *w)
+static condition range_of_a(world *w)
 {
     int pick = below(w, 10);
+    condition c = pick < 5 ? one_end(w) : pick < 8 ? two_ends(w) : with_gaps(w);
 
-    return pick < 5 ? one_end(w) : pick < 8 ? two_ends(w) : with_gaps(w);
+    c.has_a = true;
+    return c;
+}
+
+static const char *word(const world *w, int i)
+{
+    static const char *const words[] = {"ant", "bee", "cat", "cow", "dog"};
+    static const char *const dates[] = {
+        "2023-12-31", "2024-01-01", "2024-02-29", "2024-02-30", "2024-10-01"};
+
+    return w->dates ? dates[i] : words[i];
+}
+
+static void add_and(condition *c)
+{
+    size_t n = strlen(c->text);
+
+    (void)snprintf(c->text + n, sizeof(c->text) - n, "%s",
+                   n > 0 ? " AND " : "");
+}
+
+static void add_c(world *w, condition *c)
+{
+    int at = below(w, VALUES);
+    size_t n;
+
+    add_and(c);
+    n = strlen(c->text);
+    c->has_c = true;
+    switch (below(w, 4)) {
+    case 0:
+        c->c = (range){at / 2, 10000};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c >= %d", at / 2);
+        break;
+    case 1:
+        c->c = (range){0, at + 2};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c < %d", at + 3);
+        break;
+    case 2:
+        c->c = (range){at, at + 4};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c BETWEEN %d AND %d",
+                       at, at + 4);
+        break;
+    default: /* as often as not, spelt in another way */
+        c->c = (range){0, 10000};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c > %d",
+                       -1 - below(w, 300));
+    }
+}
+
+static void add_d(world *w, condition *c)
+{
+    int at = below(w, WORDS);
+    size_t n;
+
+    add_and(c);
+    n = strlen(c->text);
+    c->has_d = true;
+    switch (below(w, 5)) {
+    case 0:
+        c->d = (range){at, WORDS};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "d >= '%s'",
+                       word(w, at));
+        break;
+    case 1:
+        c->d = (range){0, at - 1};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "d < '%s'",
+                       word(w, at));
+        break;
+    case 2:
+        c->d = (range){at, at};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "d = '%s'",
+                       word(w, at));
+        break;
+    case 3:
+        c->d = w->dates ? (range){1, 4} : (range){2, 3};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "d LIKE '%s'",
+                       w->dates ? "2024%" : "c%");
+        break;
+    default:
+        c->d = (range){at, at + 1};
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "d IN ('%s', '%s')",
+                       word(w, at), word(w, at + 1 < WORDS ? at + 1 : at));
+    }
+}
+
+static condition random_condition(world *w)
+{
+    condition c = {{0}, {{0, 0}}, 0, false, false, false, {0, 0}, {0, 0}};
+    int columns = 1 + below(w, 7); /* bits */
+
+    if (!w->boxes || (columns & 1)) {
+        c = range_of_a(w);
+        if (w->boxes && strstr(c.text, " OR ")) {
+            char text[sizeof(c.text)];
+
+            (void)snprintf(text, sizeof(text), "(%.*s)", 200, c.text);
+            memcpy(c.text, text, sizeof(text));
+        }
+    }
+    if (w->boxes && (columns & 2))
+        add_c(w, &c);
+    if (w->boxes && (columns & 4))
+        add_d(w, &c);
+    return c;
+}
+
+static bool is_in(range r, int x)
+{
+    return x >= r.low && x <= r.high;
 }
 
 static bool holds(const condition *c, const row *r)
 {
-    for (int i = 0; r->there && i < c->n; i++)
-        if (r->a >= c->ranges[i].low && r->a <= c->ranges[i].high)
-            return true;
-    return false;
+    bool a = !c->has_a;
+
+    for (int i = 0; i < c->n; i++)
+        a |= is_in(c->ranges[i], r->a);
+    return r->there && a && (!c->has_c || (r->c >= 0 && is_in(c->c, r->c))) &&
+           (!c->has_d || is_in(c->d, r->d));
 }
 
 /* ---- operations ---------------------------------------------------------- */
@@ -209,7 +335,7 @@ static const char *number(int n, bool quarters, char ret[24])
 static row new_row(world *w, int key, bool there)
 {
     row r = {.there = there};
-    char text[64], b[24];
+    char text[120], b[24], c[24];
     int n;
 
     w->n_versions++;
@@ -220,8 +346,12 @@ static row new_row(world *w, int key, bool there)
     r.b = w->next_b++;
     w->values[r.a] = true;
     w->made[r.a]++;
-    n = snprintf(text, sizeof(text), "{\"a\":%d,\"b\":%s}", r.a,
-                 number(r.b, w->quarters, b));
+    r.c = hf_rng_chance(w->r, 8) ? -1 : below(w, VALUES);
+    r.d = below(w, WORDS);
+    (void)snprintf(c, sizeof(c), "%d", r.c);
+    n = snprintf(
+        text, sizeof(text), "{\"a\":%d,\"b\":%s,\"c\":%s,\"d\":\"%s\"}", r.a,
+        number(r.b, w->quarters, b), r.c < 0 ? "null" : c, word(w, r.d));
     r.value = hf_builder_value(w->b, w->key[key],
                                (hf_scalar){HF_ROW, 0, text, (size_t)n});
     return r;
@@ -250,47 +380,76 @@ static void read_rows(world *w, hf_txn_id t, const row *view,
     (void)hf_builder_predicate(w->b, t, HF_OP_PREDICATE_READ, p);
 }
 
+/* Of the rows that satisfy the condition, in one column. */
+typedef struct total {
+    int n, least, most, sum;
+} total;
+
+static total total_of(const row *view, const condition *c, char column)
+{
+    total t = {0, 0, 0, 0};
+
+    for (int k = 0; k < KEYS; k++) {
+        int v = column == 'a'   ? view[k].a
+                : column == 'b' ? view[k].b
+                                : view[k].d;
+
+        if (!holds(c, &view[k]))
+            continue;
+        t.least = t.n == 0 || v < t.least ? v : t.least;
+        t.most = t.n == 0 || v > t.most ? v : t.most;
+        t.sum += v;
+        t.n++;
+    }
+    return t;
+}
+
+/* The result as it would be recorded; the text is written to `room`. */
+static hf_scalar result_of(const world *w, hf_op_kind kind, char column,
+                           const total *t, char room[48])
+{
+    bool quarters = w->quarters && column == 'b';
+    int wrong = w->n_ops == w->wrong;
+    int n = kind == HF_OP_MIN ? t->least : kind == HF_OP_MAX ? t->most : t->sum;
+
+    if (kind == HF_OP_COUNT_ROWS)
+        return (hf_scalar){.type = HF_INT, .number = t->n + wrong};
+    if (t->n == 0)
+        return (hf_scalar){.type = HF_NIL};
+    if (column == 'd')
+        return text_of(word(w, (n + wrong) % WORDS));
+    if (kind == HF_OP_AVG) {
+        (void)snprintf(room, 48, "%.6f",
+                       (double)t->sum / t->n / (quarters ? 4 : 1) + wrong);
+        return (hf_scalar){HF_REAL, 0, room, strlen(room)};
+    }
+    n += wrong;
+    if (!quarters || n % 4 == 0)
+        return (hf_scalar){.type = HF_INT, .number = quarters ? n / 4 : n};
+    (void)number(n, true, room);
+    return (hf_scalar){HF_REAL, 0, room, strlen(room)};
+}
+
 static void add_up(world *w, hf_txn_id t, const row *view, hf_predicate_in *p,
                    const condition *c)
 {
     static const hf_op_kind kinds[] = {HF_OP_MIN, HF_OP_MAX, HF_OP_SUM,
-                                       HF_OP_COUNT_ROWS};
-    int pick = below(w, 4), count = 0, least = 0, most = 0, sum = 0;
-    bool by_a = hf_rng_chance(w->r, 50);
-    hf_scalar column = text_of(by_a ? "a" : "b");
-    char text[24];
+                                       HF_OP_AVG, HF_OP_COUNT_ROWS};
+    hf_op_kind kind = kinds[below(w, 5)];
+    bool any = kind != HF_OP_SUM && kind != HF_OP_AVG;
+    char name[2] = {"abd"[below(w, any ? 3 : 2)], '\0'}, room[48];
+    hf_scalar column = text_of(name);
+    total sum = total_of(view, c, name[0]);
 
-    for (int k = 0; k < KEYS; k++) {
-        int v = by_a ? view[k].a : view[k].b;
-
-        if (!holds(c, &view[k]))
-            continue;
-        least = count == 0 || v < least ? v : least;
-        most = count == 0 || v > most ? v : most;
-        sum += v;
-        count++;
-    }
     p->columns = &column;
-    p->n_columns = pick < 3 || hf_rng_chance(w->r, 50);
+    p->n_columns = kind != HF_OP_COUNT_ROWS || hf_rng_chance(w->r, 50);
     p->has_result_set = !hf_rng_chance(w->r, 8);
-    p->result.type = count > 0 || pick == 3 ? HF_INT : HF_NIL;
-    p->result.number = pick == 0   ? least
-                       : pick == 1 ? most
-                       : pick == 2 ? sum
-                                   : count;
-    p->result.number += w->n_ops == w->wrong;
-    if (p->result.type == HF_INT && w->quarters && !by_a && pick < 3) {
-        const char *spelled = number((int)p->result.number, true, text);
-
-        if (strchr(spelled, '.'))
-            p->result = (hf_scalar){HF_REAL, 0, spelled, strlen(spelled)};
-        else
-            p->result.number /= 4;
-    }
-    if (!p->has_result_set || p->result.type == HF_NIL)
+    p->result = result_of(w, kind, name[0], &sum, room);
+    if (!p->has_result_set)
         p->result = (hf_scalar){.type = HF_NIL};
+    w->n_ends += p->result.type == HF_TEXT;
     note_question(w, c, true);
-    (void)hf_builder_predicate(w->b, t, kinds[pick], p);
+    (void)hf_builder_predicate(w->b, t, kind, p);
 }
 
 static void ask(world *w, hf_txn_id t, int commits, const row *view)
@@ -364,6 +523,8 @@ static hf_history *random_world(world *w, uint64_t seed, hf_rng *r,
     w->mode = (mode)below(w, MODES);
     w->sessions = hf_rng_chance(r, 50);
     w->quarters = hf_rng_chance(r, 40);
+    w->boxes = hf_rng_chance(r, 50);
+    w->dates = hf_rng_chance(r, 40);
     n = 3 + below(w, TXNS - 2);
     if (hf_rng_chance(r, 20))
         w->wrong = below(w, 6 * n);
@@ -480,11 +641,19 @@ static void try_history(run *r, uint64_t seed)
         return;
     }
     r->histories++;
-    r->shared += is_shared(&w);
+    r->plain += !w.boxes;
+    r->shared += !w.boxes && is_shared(&w);
+    r->ends += w.n_ends;
+    for (int i = 0; i < w.n_asked; i++)
+        r->boxes +=
+            w.asked[i].c.has_a + w.asked[i].c.has_c + w.asked[i].c.has_d > 1;
     for (int i = 0; i < HF_LEVEL_COUNT; i++) {
         agreement_case c = {.engine = seed % 2 ? r->engine : &r->large,
                             .reference = r->reference,
                             .cache = r->cache,
+                            .dialect = HF_SQL_POSTGRES,
+                            .share = w.boxes && seed % 4 < 2,
+                            .eager = w.boxes && seed % 8 < 4,
                             .level = (hf_level)i};
         agreement_answers answers;
         agreement a = agree_level(h, &c, &r->json, &answers, &err);
@@ -510,14 +679,20 @@ int main(int argc, char **argv)
     r.large = *r.engine;
     r.large.check = check_large;
     hf_out_init_memory(&r.json);
-    r.cache = hf_sql_cache_new(HF_SQL_ANY);
+    r.cache = hf_sql_cache_new(HF_SQL_POSTGRES);
     for (long i = 0; i < n; i++)
         try_history(&r, seed + (uint64_t)i);
     printf("%ld histories, in %ld ranges share chains; %ld times valid, %ld "
            "times invalid, %ld times unknown\n",
            r.histories, r.shared, r.verdicts[HF_VALID], r.verdicts[HF_INVALID],
            r.verdicts[HF_UNKNOWN]);
-    if (4 * r.shared < r.histories || 5 * r.shared > 4 * r.histories) {
+    printf("%ld conditions over several columns, %ld ends of texts\n", r.boxes,
+           r.ends);
+    if (r.boxes < 5 * n || r.ends < n / 2) {
+        printf("that is too few\n");
+        r.failed++;
+    }
+    if (4 * r.shared < r.plain || 5 * r.shared > 4 * r.plain) {
         printf("ranges share chains in too few or too many histories\n");
         r.failed++;
     }
