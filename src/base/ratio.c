@@ -201,14 +201,25 @@ hf_ratio_fit hf_ratio_fits(hf_wide sum, uint64_t n, unsigned scale,
 
 /* ---- decimals ------------------------------------------------------------ */
 
-#define FLOAT_SHOWN 0x1p-18L /* relative: six digits of a float, and more */
+/* The worst that is known: floats, added up as floats one by one, all shown with
+ * six digits.  With M the largest and n of them, to first order:
+ *
+ *   n * M * 5e-6             each was shown with six digits
+ *   n * (n + 1) / 2 * M * 2^-24  partial sum i is at most i * M and is rounded
+ *                            to 24 bits
+ *   n * M * 5e-6             the result was shown with six digits
+ *
+ * 1e-5 is below 2^-16; what the second order adds, less than 2^-10 of the whole
+ * for n below 2^13, is in the difference of the two. */
+#define SHOWN 0x1p-16L
+#define ADDED 0x1p-24L
 
 /* Is given * divisor farther from the sum than rounding can be? */
 static bool is_far(hf_wide sum, hf_wide largest, uint64_t n, uint64_t divisor,
                    hf_scalar given)
 {
-    long double most =
-        (long double)n * (long double)n * (long double)largest * FLOAT_SHOWN;
+    long double most = (long double)n * (long double)largest *
+                       (SHOWN + (long double)n * ADDED);
     long double x =
         given.type == HF_INT
             ? (long double)given.number
