@@ -43,6 +43,9 @@ static const form forms[] = {
     {'K', "NOT (a > %d AND b > %d)", 2, true, false},
     {'L', "a + b = %d", 1, true, false},
     {'M', "a NOT IN (%d, %d)", 2, true, false},
+    {'Q', "a >= %d AND b <= %d", 2, true, false},
+    {'R', "a < %d AND b > %d AND c = 'odd'", 2, true, false},
+    {'S', "a <> %d AND (b < %d OR b > 3)", 2, true, false},
     {'P', "c > 'm'", 0, true, true},
 };
 
@@ -274,6 +277,12 @@ static truth row_holds(condition c, column a, column b, column odd)
         return not(both(above(a, c.p), above(b, c.q)));
     case 'L':
         return equals(sum, c.p);
+    case 'Q':
+        return both(not(below(a, c.p)), not(above(b, c.q)));
+    case 'R':
+        return both(both(below(a, c.p), above(b, c.q)), equals(odd, 1));
+    case 'S':
+        return both(not(equals(a, c.p)), either(below(b, c.q), above(b, 3)));
     default: /* 'M' */
         return not(either(equals(a, c.p), equals(a, c.q)));
     }

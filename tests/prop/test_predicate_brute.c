@@ -15,6 +15,9 @@
  *   - every proof, written as JSON and read back, is accepted by verify;
  *   - the verdicts keep the lattice of levels.
  *
+ * In half of the histories conditions share trees in the engine, and in half
+ * of them spaces in verify, though that would not pay.
+ *
  * Engine polygraph is asked about the same histories without their version
  * orders, mostly, and has to search: it does not enumerate few transactions,
  * and knows what the reference knows.
@@ -383,6 +386,8 @@ static void try_history(run *r, uint64_t seed)
                                         .cache = r->cache,
                                         .level = (hf_level)i,
                                         .threads = seed % THREADS_EVERY == 0,
+                                        .share = seed % 4 < 2,
+                                        .eager = seed % 8 < 4,
                                         .searched = r->searched,
                                         .decides = r->searched,
                                         .proofs = seed % PROOFS_EVERY == 0,
