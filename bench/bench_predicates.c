@@ -1,6 +1,6 @@
 /* bench_predicates.c: what predicates cost, as ratios in one run.
  *
- *   bench_predicates [--large | --levels [ROWS]]
+ *   bench_predicates [--large | --two | --levels [ROWS]]
  *
  *   wall       the predicate mix of Emme's evaluation (100 keys, 5 operations a
  *              transaction, half of them over conditions; 2,500 committed
@@ -12,7 +12,12 @@
  *   ranges     as many different conditions as rows, each for nearly all of
  *              them: 10,000 of both, and 20,000; counts at serializable and
  *              at snapshot isolation; snapshots by time, and by ids
- *   levels     the same at every level (--levels: nothing else), with
+ *   two columns  as many different conditions of the form a > X AND b > Y as
+ *              rows, each for a quarter of them or more: counts, sums and
+ *              greatest values; 4,000 of both, then 8,000 and 16,000: the
+ *              engine at three levels, and the re-check of its order
+ *              (--two: nothing else)
+ *   levels     the same ranges at every level (--levels: nothing else), with
  *              transactions that write as well: one after the other; on
  *              snapshots of a little before; and broken in one place, by a
  *              wrong count, by one old snapshot, or by two snapshots in one
@@ -49,6 +54,7 @@
 #include "history/promises.h"
 #include "naive.h"
 #include "times.h"
+#include "verify/verify.h"
 #include "workload/generate.h"
 
 #define ROUNDS 5
@@ -382,6 +388,143 @@ static void bench_ranges(const hf_engine *engine, bool by_ids)
     hf_history_free(h[1]);
 }
 
+/* ---- two columns --------------------------------------------------------- */
+
+#define TWO_SIZES 3
+#define TWO_ROWS 4000u
+
+/* Rows as points: column a is a permutation of 0 .. n - 1, and so is b. */
+typedef struct point {
+    uint32_t a, b;
+} point;
+
+static point point_of(uint32_t n, uint32_t i)
+{
+    /* by primes that do not divide n */
+    return (point){(uint32_t)((uint64_t)i * 7919 % n),
+                   (uint32_t)((uint64_t)i * 6997 % n)};
+}
+
+static void insert_point(hf_builder *b, hf_string_id table, uint32_t n,
+                         uint32_t i)
+{
+    hf_txn_id t = hf_builder_txn(b, hf_builder_session_number(b, 0));
+    hf_key_id key =
+        hf_builder_key_row(b, table, (hf_scalar){.type = HF_INT, .number = i});
+    point p = point_of(n, i);
+    char text[64];
+    int length = snprintf(text, sizeof(text), "{\"a\":%u,\"b\":%u,\"c\":%u}",
+                          p.a, p.b, i % 1000);
+    hf_scalar row = {HF_ROW, 0, text, (size_t)length};
+
+    (void)hf_builder_op(b, t, HF_OP_INSERT, key, hf_builder_value(b, key, row));
+    hf_builder_order(b, key, t);
+    hf_builder_timestamps(b, t, i, i + 1);
+}
+
+static void ask_quarter(hf_builder *b, uint32_t n, uint32_t i)
+{
+    static const hf_op_kind kinds[] = {HF_OP_COUNT_ROWS, HF_OP_SUM, HF_OP_MAX};
+    hf_txn_id t = hf_builder_txn(b, hf_builder_session_number(b, 0));
+    uint32_t x = i % (n / 2), y = (uint32_t)((uint64_t)i * 5737 % (n / 2));
+    int64_t is[3] = {0, 0, 0};
+    char text[64];
+    int length = snprintf(text, sizeof(text), "a > %u AND b > %u", x, y);
+    hf_scalar column = {HF_TEXT, 0, "c", 1};
+    hf_predicate_in p = {.table = {HF_TEXT, 0, "t", 1},
+                         .condition = {HF_TEXT, 0, text, (size_t)length},
+                         .columns = &column,
+                         .n_columns = 1,
+                         .has_result_set = true,
+                         .snapshot = {.type = HF_INT, .number = n + i}};
+
+    for (uint32_t k = 0; k < n; k++) {
+        point at = point_of(n, k);
+
+        if (at.a <= x || at.b <= y)
+            continue;
+        is[0]++;
+        is[1] += k % 1000;
+        is[2] = k % 1000 > is[2] ? k % 1000 : is[2];
+    }
+    p.result = (hf_scalar){.type = HF_INT, .number = is[i % 3]};
+    (void)hf_builder_predicate(b, t, kinds[i % 3], &p);
+    hf_builder_timestamps(b, t, n + i, n + i + 1);
+}
+
+static hf_history *two_columns(uint32_t n)
+{
+    hf_builder *b = hf_builder_new();
+    hf_string_id table = hf_builder_string(b, "t", 1);
+    hf_history *h = NULL;
+    hf_error err;
+
+    for (uint32_t i = 0; i < n; i++)
+        insert_point(b, table, n, i);
+    for (uint32_t i = 0; i < n; i++)
+        ask_quarter(b, n, i);
+    if (hf_builder_finish(b, &h, &err) != HF_OK)
+        die("build", err.text);
+    return h;
+}
+
+/* The re-check of the engine's answer, and nothing else. */
+static double time_verify(const hf_engine *engine, const hf_history *h)
+{
+    hf_check_options options = {.threads = 1};
+    hf_verification v = {0};
+    hf_result *r = NULL;
+    hf_claim claim;
+    hf_error err;
+    double begin, seconds;
+
+    if (engine->check(h, HF_SERIALIZABLE, &options, NULL, &r, &err) != HF_OK)
+        die(engine->name, err.text);
+    claim = (hf_claim){
+        .verdict = r->verdict, .level = r->level, .witness = r->witness};
+    begin = cpu_seconds();
+    if (hf_verify_claim(h, &claim, NULL, &v, &err) != HF_OK || !v.accepted)
+        die("verify", v.reason);
+    seconds = cpu_seconds() - begin;
+    hf_result_free(r);
+    return seconds;
+}
+
+static void bench_two_columns(const hf_engine *engine)
+{
+    static const struct {
+        const char *name;
+        hf_level level;
+    } rows[] = {{"serializable", HF_SERIALIZABLE},
+                {"snapshot isolation", HF_SNAPSHOT_ISOLATION},
+                {"repeatable read", HF_REPEATABLE_READ},
+                {"re-check", HF_LEVEL_COUNT}};
+    double seconds[4][TWO_SIZES];
+
+    for (unsigned k = 0; k < TWO_SIZES; k++) {
+        hf_history *h = two_columns(TWO_ROWS << k);
+
+        for (unsigned i = 0; i < 4; i++) {
+            times t = {0};
+
+            for (int round = 0; round < 3; round++)
+                add_time(&t, rows[i].level == HF_LEVEL_COUNT
+                                 ? time_verify(engine, h)
+                                 : time_level(engine, h, rows[i].level));
+            seconds[i][k] = best_time(&t);
+        }
+        hf_history_free(h);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        printf("two columns, %-18s", rows[i].name);
+        for (unsigned k = 0; k < TWO_SIZES; k++)
+            printf("  %u: %.3f s", TWO_ROWS << k, seconds[i][k]);
+        printf("  doubling %.2f, %.2f\n", seconds[i][1] / seconds[i][0],
+               seconds[i][2] / seconds[i][1]);
+    }
+    (void)fflush(stdout);
+}
+
 /* ---- levels -------------------------------------------------------------- */
 
 typedef enum place { ONE_BY_ONE, NEARLY, WRONG_COUNT, OLD, TWO, PLACES } place;
@@ -605,14 +748,21 @@ int main(int argc, char **argv)
 {
     bool large = argc == 2 && strcmp(argv[1], "--large") == 0;
     bool levels = argc >= 2 && strcmp(argv[1], "--levels") == 0;
+    bool two = argc == 2 && strcmp(argv[1], "--two") == 0;
     unsigned long n = argc == 3 ? strtoul(argv[2], NULL, 10) : LEVEL_ROWS;
     const hf_engine *certificate = find("certificate"),
                     *replay = find("replay");
 
-    if (argc > 1 && !large && (!levels || argc > 3 || n < 100 || n > 1000000)) {
-        fprintf(stderr,
-                "usage: bench_predicates [--large | --levels [ROWS]]\n");
+    if (argc > 1 && !large && !two &&
+        (!levels || argc > 3 || n < 100 || n > 1000000)) {
+        fprintf(
+            stderr,
+            "usage: bench_predicates [--large | --two | --levels [ROWS]]\n");
         return 2;
+    }
+    if (two && certificate) {
+        bench_two_columns(certificate);
+        return 0;
     }
     if (levels) {
         if (certificate)
@@ -626,6 +776,7 @@ int main(int argc, char **argv)
         bench_doubling(certificate, large ? 7 : 4);
         bench_ranges(certificate, false);
         bench_ranges(certificate, true);
+        bench_two_columns(certificate);
         bench_levels(certificate, LEVEL_ROWS);
     }
     if (replay) {

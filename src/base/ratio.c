@@ -201,8 +201,8 @@ hf_ratio_fit hf_ratio_fits(hf_wide sum, uint64_t n, unsigned scale,
 
 /* ---- decimals ------------------------------------------------------------ */
 
-/* The worst that is known: floats, added up as floats one by one, all shown with
- * six digits.  With M the largest and n of them, to first order:
+/* The worst that is known: floats, added up as floats one by one, all shown
+ * with six digits.  With M the largest and n of them, to first order:
  *
  *   n * M * 5e-6             each was shown with six digits
  *   n * (n + 1) / 2 * M * 2^-24  partial sum i is at most i * M and is rounded

@@ -45,7 +45,8 @@ bool hf_decimal_of(hf_scalar x, hf_wide *ret);
  * HF_DECIMAL_ONE; `largest`: the greatest of their absolute values.  A
  * database may keep them as doubles, or even as floats that it shows with six
  * digits: a result that is off by no more than adding up such numbers may do
- * (n * largest * (2^-16 + n * 2^-24): ratio.c) is PERHAPS.  So is one that hf_decimal_of() cannot read; nil is NO. */
+ * (n * largest * (2^-16 + n * 2^-24): ratio.c) is PERHAPS.  So is one that
+ * hf_decimal_of() cannot read; nil is NO. */
 hf_ratio_fit hf_sum_fits(hf_wide sum, hf_wide largest, uint64_t n,
                          hf_scalar given);
 hf_ratio_fit hf_average_fits(hf_wide sum, hf_wide largest, uint64_t n,

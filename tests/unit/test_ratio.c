@@ -94,9 +94,9 @@ static void floats_may_round(void **state)
                              HF_RATIO_NO);
         /* and twice the limit is */
         (void)snprintf(shown, sizeof(shown), "%.9f",
-                       (double)exact / 1e18 +
-                           2.0 * n * ((double)largest / 1e18) *
-                               (0x1p-16 + n * 0x1p-24));
+                       (double)exact / 1e18 + 2.0 * n *
+                                                  ((double)largest / 1e18) *
+                                                  (0x1p-16 + n * 0x1p-24));
         assert_int_equal(hf_sum_fits(exact, largest, n, real(shown)),
                          HF_RATIO_NO);
     }

@@ -105,8 +105,8 @@ static void add_test(fixture *f, char *text, size_t size)
                        below(f, VALUES), below(f, VALUES + 4));
         break;
     case 1:
-        (void)snprintf(text, size, "%s IN (%d, %d, %d)", name,
-                       below(f, VALUES), below(f, VALUES), below(f, VALUES));
+        (void)snprintf(text, size, "%s IN (%d, %d, %d)", name, below(f, VALUES),
+                       below(f, VALUES), below(f, VALUES));
         break;
     case 2:
         (void)snprintf(text, size, "d = '%c'", 'a' + below(f, VALUES));
@@ -151,10 +151,8 @@ static void check_search(fixture *f, const char *text, counts *n)
 {
     /* it borrows the text */
     const hf_condition *c = hf_match_compile(
-        f->v,
-        hf_str_of(hf_arena_text(&f->v->kept.arena, text, strlen(text))));
-    const hf_column *column =
-        hf_column_for(f->v, f->h->key_table[0], c);
+        f->v, hf_str_of(hf_arena_text(&f->v->kept.arena, text, strlen(text))));
+    const hf_column *column = hf_column_for(f->v, f->h->key_table[0], c);
     uint32_t all = hf_n_slots(f->v) + f->h->n_keys;
     uint8_t *met = hf_zeros(f->v, all, 1);
     hf_search s = {0};
@@ -171,8 +169,7 @@ static void check_search(fixture *f, const char *text, counts *n)
         }
     }
     for (uint32_t i = 0; i < hf_n_slots(f->v); i++) {
-        hf_match m =
-            hf_predicate_match(f->v, c, hf_version_value(f->v, i));
+        hf_match m = hf_predicate_match(f->v, c, hf_version_value(f->v, i));
 
         n->tested++;
         n->exact += met[i] == 2;
