@@ -78,6 +78,16 @@ static uint64_t depth_of(uint32_t n, uint32_t n_axes)
     return depth;
 }
 
+/* Boxes that the condition is made of. */
+static uint64_t count_boxes(const box *b)
+{
+    uint64_t n = 1;
+
+    for (uint32_t i = 0; i < b->n_axes; i++)
+        n *= b->axes[i].n_spans;
+    return n;
+}
+
 /* Is sharing less work for n conditions over the same columns? */
 static bool pays(const hf_pred *p, const box *b, size_t n, const uint64_t *left)
 {
@@ -89,7 +99,7 @@ static bool pays(const hf_pred *p, const box *b, size_t n, const uint64_t *left)
         return false;
     for (size_t i = 0; i < n; i++) {
         alone += left[b[i].condition];
-        uses += p->conditions.at[b[i].condition].n_timed;
+        uses += p->conditions.at[b[i].condition].n_timed * count_boxes(&b[i]);
     }
     return alone > (2 * versions + uses) * depth || p->g->options.share;
 }

@@ -143,6 +143,8 @@ bool hf_pred_build(hf_graph *g)
     if (g->stopped)
         return false;
     hf_pred_make_chains(p);
+    if (g->stopped) /* not all parts are there */
+        return false;
     look_at_all(p);
     if (!g->stopped)
         hf_pred_timed_totals(p);
@@ -161,7 +163,8 @@ void hf_pred_rebuild(hf_graph *g, bool certain_only)
     memset(g->places, 0, sizeof(g->places));
     p = make(g, certain_only);
     hf_pred_make_chains(p);
-    look_at_all(p);
+    if (!g->stopped)
+        look_at_all(p);
     if (!g->stopped)
         hf_pred_timed_totals(p);
     hf_pred_link(p);
