@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "check/counters.h"
 
 /* ---- variables and clauses ----------------------------------------------- */
 
@@ -71,6 +72,21 @@ void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v)
     }
 }
 
+/* Of a key with increments without results: everybody who may have left it. */
+static void add_counted(hf_worlds *w, hf_value_id v)
+{
+    hf_poly *p = &w->p;
+    const hf_graph *g = w->g;
+    hf_poly_choice c = p->choices.at[p->choices.n - 1];
+
+    if (hf_amount_eq(hf_amount_first(g->h, c.key), hf_amount_of(g->h, v)))
+        add_candidate(p, HF_NONE);
+    for (uint32_t i = g->ver_first[c.key] + 1; i < g->ver_end[c.key]; i++)
+        if (g->ver_txn[i] != c.reader && w->all[g->ver_txn[i]] &&
+            hf_counting_leaves(g->h, g->ver_txn[i], c.key, v))
+            add_candidate(p, g->ver_txn[i]);
+}
+
 static void add_choice(hf_worlds *w, hf_op_id op)
 {
     hf_poly *p = &w->p;
@@ -87,7 +103,10 @@ static void add_choice(hf_worlds *w, hf_op_id op)
         return;
     p->choice_of[op] = (uint32_t)p->choices.n;
     hf_vec_push(&p->choices, c);
-    hf_worlds_add_candidates(w, v);
+    if (hf_worlds_is_counted(w, op))
+        add_counted(w, v);
+    else
+        hf_worlds_add_candidates(w, v);
 }
 
 /* One of the sources, if the reader happened; and then its writer did. */

@@ -100,6 +100,10 @@ static void add_sources(shrinker *s, hf_op_id op)
     v = hf_part_read(s->h, op);
     if (v == HF_NONE)
         return;
+    if (s->parts.blind[s->h->op_key[op]]) {
+        add_writers_of_key(s, s->h->op_key[op]);
+        return;
+    }
     add_writers(s, s->h->value_type[v] == HF_LIST ? hf_list_last(s->h, v) : v);
 }
 

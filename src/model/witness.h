@@ -141,7 +141,7 @@ typedef enum hf_step_kind {
     HF_STEP_SOURCES,
     HF_STEP_HAPPENED,
     HF_STEP_RESOLVE,
-    HF_STEP_LIST,
+    HF_STEP_LIST, /* or a sum: of a key with increments without results */
     HF_STEP_KIND_COUNT
 } hf_step_kind;
 

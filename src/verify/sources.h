@@ -22,6 +22,10 @@ typedef struct hf_sources {
      * out: writer[first[x] .. first[x + 1] - 1], ascending. */
     uint32_t *first;
     hf_txn_id *writer;
+    /* Per operation that reads a key with increments without results: who may
+     * have written what it read, the reader left out; NULL: not asked yet. */
+    hf_txn_id **counted;
+    uint32_t *n_counted;
 } hf_sources;
 
 /* NULL: the budget is spent. */
