@@ -51,11 +51,9 @@ bool hf_brute_counted_fits(const hf_brute_case *c, const hf_brute_world *w,
 
     for (unsigned at = 0; at < w->n && source != HF_BRUTE_INITIAL; at++) {
         unsigned t = w->order[at];
-        hf_counting does =
-            hf_counting_of(h, c->txn[t], r->key,
-                           t == r->node && t == source
-                               ? r->op
-                               : h->op_first[c->txn[t] + 1]);
+        hf_counting does = hf_counting_of(
+            h, c->txn[t], r->key,
+            t == r->node && t == source ? r->op : h->op_first[c->txn[t] + 1]);
 
         if ((c->keys[r->key].writers >> t) & 1u)
             now = hf_counting_on(now, &does);

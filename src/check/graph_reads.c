@@ -283,17 +283,18 @@ static bool is_no_sum(reader *r, before b, hf_op_id op, hf_value_id v)
     hf_key_id key = h->op_key[op];
     hf_counting own = hf_counting_of(h, r->t, key, op);
 
-    if (own.sets && !hf_amount_eq(own.left, hf_amount_of(h, v)))
+    if (own.sets && !hf_amount_eq(own.left, hf_amount_of(h, v))) {
         hf_graph_note(g, HF_INTERNAL, b.own, op, HF_NONE, HF_NONE);
-    else if (!own.sets && !hf_counters_reach(g->counters, key, v))
+        return true;
+    }
+    if (!own.sets && !hf_counters_reach(g->counters, key, v)) {
         hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
-    else if (b.seen != HF_NONE && b.own == HF_NONE &&
-             !hf_amount_eq(hf_amount_of(h, h->op_value[b.seen]),
-                           hf_amount_of(h, v)))
+        return true;
+    }
+    if (b.seen != HF_NONE && b.own == HF_NONE &&
+        !hf_amount_eq(hf_amount_of(h, h->op_value[b.seen]), hf_amount_of(h, v)))
         hf_graph_note(g, HF_NON_REPEATABLE_READ, b.seen, op, HF_NONE, HF_NONE);
-    else
-        return false;
-    return true;
+    return false;
 }
 
 static uint32_t take_counter(reader *r, hf_op_id op, hf_value_id v)

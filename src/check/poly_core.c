@@ -291,7 +291,7 @@ static void grow(shrinker *s, const hf_witness *w, unsigned round)
 /* The proof as it is in the whole; one cycle is a proof of one step. */
 static bool take_proof(shrinker *s, const hf_part *part, const hf_witness *w)
 {
-    hf_step step = {HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE};
+    hf_step step = {HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE, 0};
     hf_witness own = *w, whole;
     hf_arena arena;
 

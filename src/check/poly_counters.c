@@ -101,10 +101,9 @@ static void load(counter *c, hf_key_id key)
     for (uint32_t v = g->ver_first[key] + 1; v < g->ver_end[key]; v++) {
         hf_txn_id t = g->ver_txn[v];
 
-        hf_vec_push(&c->all,
-                    (writer){v, c->w->place[t],
-                             hf_counting_of(c->h, t, key,
-                                            c->h->op_first[t + 1])});
+        hf_vec_push(&c->all, (writer){v, c->w->place[t],
+                                      hf_counting_of(c->h, t, key,
+                                                     c->h->op_first[t + 1])});
     }
     if (c->all.n > 1)
         qsort(c->all.at, c->all.n, sizeof(writer), by_place);
@@ -114,10 +113,10 @@ static void load(counter *c, hf_key_id key)
 typedef struct counted {
     hf_op_id op;
     hf_txn_id reader;
-    uint32_t at;       /* in `all` */
-    bool own;          /* after an own write */
-    hf_counting mine;  /* what is there then, done by the writer */
-    uint32_t last;     /* who sets it before; HF_NONE: the initial version */
+    uint32_t at;      /* in `all` */
+    bool own;         /* after an own write */
+    hf_counting mine; /* what is there then, done by the writer */
+    uint32_t last;    /* who sets it before; HF_NONE: the initial version */
     hf_amount wanted;
     hf_wide missing; /* that others would have to add */
 } counted;
@@ -151,8 +150,7 @@ static bool open_read(const counter *c, hf_op_id op, counted *r)
         return false;
     r->at = place_of(c, r->own ? t : source - 1);
     r->wanted = hf_amount_of(h, hf_worlds_value_read(h, op));
-    r->mine = r->own ? hf_counting_of(h, t, c->key, op)
-                     : c->all.at[r->at].does;
+    r->mine = r->own ? hf_counting_of(h, t, c->key, op) : c->all.at[r->at].does;
     return true;
 }
 
@@ -180,10 +178,10 @@ static bool fits(const counter *c, counted *r)
 typedef struct naming {
     const counter *c;
     const counted *r;
-    bool small;  /* what was read is larger */
-    hf_wide all; /* what others add, as far as they are named exactly */
+    bool small;    /* what was read is larger */
+    hf_wide all;   /* what others add, as far as they are named exactly */
     hf_wide loose; /* ... and at most, if some are not */
-    bool out;    /* those not named who need not have happened did not */
+    bool out;      /* those not named who need not have happened did not */
     uint8_t *named;
     hf_lit_list lits;
     hf_worlds_edges orders;
@@ -268,8 +266,7 @@ static void choose_names(naming *n, hf_wide slack)
 
         for (uint32_t i = 0; i < c->all.n; i++)
             if (n->named[i] && counts(n, i) &&
-                !(n->out &&
-                  c->h->txn_outcome[txn_of(c, i)] != HF_COMMITTED) &&
+                !(n->out && c->h->txn_outcome[txn_of(c, i)] != HF_COMMITTED) &&
                 (best == HF_NONE || cost_of(n, i) < cost_of(n, best)))
                 best = i;
         if (best == HF_NONE || cost_of(n, best) >= slack)
@@ -285,9 +282,8 @@ static void add_order(naming *n, uint32_t i, uint32_t k)
     uint32_t a = n->c->all.at[i].ver, b = n->c->all.at[k].ver;
 
     hf_worlds_add_before(n->c->w, &n->lits, n->c->key, a, b);
-    hf_vec_push(&n->orders,
-                (hf_edge){HF_EDGE_WW, g->ver_txn[a], g->ver_txn[b], n->c->key,
-                          g->ver_op[a], g->ver_op[b]});
+    hf_vec_push(&n->orders, (hf_edge){HF_EDGE_WW, g->ver_txn[a], g->ver_txn[b],
+                                      n->c->key, g->ver_op[a], g->ver_op[b]});
 }
 
 static void add_happened(naming *n, uint32_t i)

@@ -122,10 +122,9 @@ bool hf_worlds_decide_by_guess(hf_worlds *w);
 /* poly_choices.c */
 void hf_worlds_make_choices(hf_worlds *w);
 uint32_t hf_worlds_add_clause(hf_poly *p, hf_poly_clause c);
-/* If t happened, so did `from`.  A step of a proof can say it of the version
- * that was read. */
-void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_op_id op,
-                           hf_txn_id from, bool is_source);
+/* If t happened, so did c.writer: what a step of a proof says of it, if it can
+ * (HF_STEP_KIND_COUNT: it cannot). */
+void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_poly_clause c);
 /* Of the last choice: everybody who may have written v. */
 void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v);
 

@@ -617,6 +617,7 @@ static void turn_steps(translator *x, const hf_witness *w, hf_arena *arena,
         ret->steps[i] = w->steps[i];
         ret->steps[i].op = turn(x, &x->ops, w->steps[i].op);
         ret->steps[i].writer = turn(x, &x->txns, w->steps[i].writer);
+        ret->steps[i].entry = turn(x, &x->keys, w->steps[i].entry - 1) + 1;
     }
 }
 

@@ -28,7 +28,7 @@ typedef struct sum_step {
     const hf_key_index *writers;
     hf_key_id key;
     hf_txn_id reader, w;
-    hf_op_id end; /* of w: what counts is before it */
+    hf_op_id end;   /* of w: what counts is before it */
     hf_txn_id last; /* who sets it before w; HF_NONE: the initial version */
     hf_wide low, high;
 } sum_step;
@@ -72,8 +72,7 @@ static bool next_other(const sum_step *s, uint32_t *at, hf_txn_id *ret)
     while (*at < s->writers->first[s->key + 1]) {
         hf_txn_id t = s->writers->at[(*at)++];
 
-        if (t == s->w || t == s->last ||
-            s->v->h->txn_outcome[t] == HF_ABORTED)
+        if (t == s->w || t == s->last || s->v->h->txn_outcome[t] == HF_ABORTED)
             continue;
         *ret = t;
         return true;
@@ -172,8 +171,6 @@ static void assume_outcomes(const sum_step *s, bool out)
             hf_vec_push(&p->literals, literal);
         else if (!is_elsewhere(s, t) && has_order(s, t, s->w))
             hf_vec_push(&p->literals, literal ^ 1);
-        else /* whoever found it may have named it */
-            hf_vec_push(&p->spare, is_named(s, t) ? literal ^ 1 : literal);
     }
 }
 
@@ -221,8 +218,8 @@ static bool assume_source(const sum_step *s)
         return hf_refuse(s->v, "operation %u does not read from %s",
                          (unsigned)s->step->op,
                          hf_label_txn(s->v->h, s->w).text);
-    hf_proof_assume(s->p, hf_fact_from(s->p, s->reader, s->step->op, &choice,
-                                       s->w));
+    hf_proof_assume(s->p,
+                    hf_fact_from(s->p, s->reader, s->step->op, &choice, s->w));
     return true;
 }
 
@@ -235,7 +232,6 @@ bool hf_proof_read_sum(hf_proof *p, const hf_step *step)
 
     if (!open_sum(p, step, &s))
         return false;
-    p->is_short[p->at] = true; /* who found it may have named more */
     hf_proof_assume(p, hf_fact_happened(p, s.reader));
     if (!assume_source(&s))
         return false;

@@ -2,6 +2,7 @@
 #include "verify/sources.h"
 
 #include "verify/counters.h"
+#include "verify/predicate.h"
 
 static void list_writers(hf_verifier *v, hf_sources *s)
 {
@@ -177,6 +178,46 @@ bool hf_choice_has(const hf_verifier *v, hf_txn_id t, hf_op_id op,
     slot = hf_facts_slot(&v->facts, writer, v->h->op_key[op]);
     return slot != HF_NONE &&
            hf_op_written(v->h, v->facts.write_op[slot]) == choice->value;
+}
+
+bool hf_choice_of_entry(hf_verifier *v, const hf_sources *s, hf_txn_id t,
+                        hf_op_id op, hf_key_id key, hf_choice *ret)
+{
+    const hf_history *h = v->h;
+    hf_item_read read;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(h, op)) || !hf_op_counts(h, op) ||
+        hf_has_snapshot(v, op) || !hf_read_of_key(v, op, key, &read) ||
+        hf_own_write_before(h, &v->facts, t, op, key) != HF_NONE ||
+        hf_look_at_key(v, op, key) == HF_LOOK_SKIP ||
+        (v->facts.key_use[key] & (HF_KEY_LIST | HF_KEY_BLIND)))
+        return false;
+    *ret = (hf_choice){.initial = hf_value_is_initial(h, key, read.value),
+                       .value = read.value,
+                       .at = s->writer + s->first[read.value],
+                       .n_at = s->first[read.value + 1] - s->first[read.value]};
+    if (read.writer != HF_NONE) { /* it is said who wrote it */
+        ret->initial = ret->initial && read.writer == HF_WRITER_INITIAL;
+        while (ret->n_at > 0 && ret->at[0] != read.writer) {
+            ret->at++;
+            ret->n_at--;
+        }
+        ret->n_at = ret->n_at > 0;
+    }
+    ret->n = ret->initial + ret->n_at;
+    for (uint32_t i = 0; i < ret->n_at; i++)
+        ret->n -= ret->at[i] == t;
+    return true;
+}
+
+bool hf_choice_has_entry(hf_txn_id t, const hf_choice *choice, hf_txn_id writer)
+{
+    if (writer == HF_NONE)
+        return choice->initial;
+    for (uint32_t i = 0; i < choice->n_at; i++)
+        if (choice->at[i] == writer)
+            return writer != t;
+    return false;
 }
 
 bool hf_choice_only(hf_txn_id t, const hf_choice *choice, hf_txn_id *ret)
