@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "agreement.h"
-#include "base/error.h"
 #include "history/certificate.h"
 #include "history/promises.h"
 #include "random_history.h"
@@ -94,13 +93,8 @@ static bool mixed_agrees(run *r, const tiny_history *t, hf_verdict *ret)
     if (!h)
         return false;
     a = agree_level(h, &c, &r->json, &answers, &r->why);
-    if (a == AGREE && answers.engine == HF_UNKNOWN &&
-        answers.reference != HF_UNKNOWN) {
-        r->unknown++;
-        (void)hf_fail(&r->why, HF_ERR_INPUT, "unknown, the reference says %s",
-                      hf_verdict_name(answers.reference));
-        a = DISAGREE_UNKNOWN;
-    }
+    r->unknown +=
+        answers.engine == HF_UNKNOWN && answers.reference != HF_UNKNOWN;
     *ret = answers.reference;
     tiny_free(h);
     return a == AGREE;
