@@ -307,14 +307,12 @@ static uint32_t take_counter(reader *r, hf_op_id op, hf_value_id v)
 
     if (!list && is_no_sum(r, b, op, v))
         return HF_NONE;
-    if (list || !g->world.counted) {
+    if (list || (!g->world.counted && hf_graph_reads_matter(g, r->t)))
         hf_graph_undecided(g, list,
                            "T%lld reads a key that has increments without "
                            "results",
                            (long long)hf_txn_label(g->h, r->t));
-        return HF_NONE;
-    }
-    if (b.own != HF_NONE)
+    if (list || !g->world.counted || b.own != HF_NONE)
         return HF_NONE;
     settled = settled_source(g, op, key);
     if (settled == HF_NONE && !r->blind)
