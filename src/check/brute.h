@@ -7,6 +7,7 @@
  *
  *   brute_case.c       history -> case
  *   brute_list.c       the list reads of a case
+ *   brute_counters.c   reads of keys with increments without results
  *   brute_predicate.c  the predicate operations of a case
  *   brute_condition.c  evaluates a condition on one version
  *   brute_world.c      enumerates the worlds of a case
@@ -24,6 +25,7 @@
 
 #include "base/budget.h"
 #include "base/vec.h"
+#include "check/counters.h"
 #include "history/extra.h"
 #include "model/witness.h"
 #include "sql/sql.h"
@@ -75,6 +77,7 @@ typedef struct hf_brute_read {
     hf_txn_id writer; /* a version set may name it; HF_NONE: anyone */
     uint8_t node;
     bool list;
+    bool counted;     /* of a key with increments without results */
     bool item;        /* returned: counts as a read of the item */
     bool predicate;   /* looked at by a condition: `matches` is filled */
     uint16_t matches; /* versions of the key that satisfy the condition */
@@ -85,8 +88,9 @@ typedef struct hf_brute_read {
     /* The read before it of the same key by the same node, neither having
      * an own write before; or HF_NONE. */
     uint32_t previous;
-    /* lists: the elements as writes (HF_NONE where several appended it) and
-     * as values; how many the reader itself appended before. */
+    /* own_before, of lists and counted reads; lists: the elements as writes
+     * (HF_NONE where several appended it) and as values; how many the reader
+     * itself appended before. */
     uint32_t first_element, n_elements, own_before;
 } hf_brute_read;
 
@@ -133,6 +137,7 @@ typedef struct hf_brute_case {
     char *undecided;
     /* The same, but only where reads matter (above read-uncommitted). */
     char *undecided_reads;
+    hf_counters *counters; /* NULL: no increments without results */
 } hf_brute_case;
 
 /* The elements of a list read; NULL if the case has none at all. */
@@ -213,6 +218,14 @@ void hf_brute_push_read(hf_brute_case *c, hf_brute_read r,
 /* The reads of one predicate operation or aggregate of a node. */
 void hf_brute_add_predicate(hf_brute_case *c, uint8_t node, hf_op_id op,
                             const hf_brute_own *own);
+
+/* brute_counters.c: the same for a key with increments without results; ...  */
+void hf_brute_add_counted_read(hf_brute_case *c, hf_brute_read r,
+                               const hf_brute_own *own);
+/* ... is it what the version of `source` holds in this order, or, after an own
+ * write, what that makes of the version before? */
+bool hf_brute_counted_fits(const hf_brute_case *c, const hf_brute_world *w,
+                           const hf_brute_read *r, uint8_t source);
 
 /* ---- conditions --------------------------------------------------------- */
 

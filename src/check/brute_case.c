@@ -356,6 +356,11 @@ void hf_brute_add_read(hf_brute_case *c, hf_brute_read r,
     uint32_t mine = own->write[r.key];
     const hf_brute_write *w;
 
+    if (c->keys[r.key].opaque && !c->keys[r.key].list && r.item &&
+        !hf_op_has_predicate(hf_op_kind_of(c->h, r.op))) {
+        hf_brute_add_counted_read(c, r, own);
+        return;
+    }
     if (is_opaque(c, &r) || !find_candidates(c, &r))
         return;
     if (r.n_candidates == 0) {
@@ -494,12 +499,16 @@ hf_status hf_brute_case_init(hf_brute_case *c, const hf_history *h,
     add_certificate(c);
     gather_writers(c);
     find_duplicate_writes(c);
+    for (hf_key_id k = 0; k < h->n_keys && !c->counters; k++)
+        if (c->keys[k].opaque)
+            c->counters = hf_counters_new(h);
     add_reads(c);
     return HF_OK;
 }
 
 void hf_brute_case_release(hf_brute_case *c)
 {
+    hf_counters_free(c->counters);
     hf_vec_release(&c->written);
     hf_vec_release(&c->writes);
     hf_vec_release(&c->reads);

@@ -147,7 +147,10 @@ static void look_at_repeated(finder *f)
         if (!is_sure(f, r->node) || r->previous == HF_NONE)
             continue;
         p = &f->c->reads.at[r->previous];
-        if (r->value != p->value && hf_op_reads_item(hf_op_kind_of(h, r->op)) &&
+        if (r->value != p->value &&
+            !(r->counted && hf_amount_eq(hf_amount_of(h, r->value),
+                                         hf_amount_of(h, p->value))) &&
+            hf_op_reads_item(hf_op_kind_of(h, r->op)) &&
             hf_op_reads_item(hf_op_kind_of(h, p->op)))
             report(f, HF_NON_REPEATABLE_READ, 1u << r->node, 2,
                    (hf_op_id[]){p->op, r->op});

@@ -71,7 +71,9 @@ static bool choose_sources(hf_brute_search *s, uint32_t next)
     for (uint8_t x = 0; x <= HF_BRUTE_INITIAL; x++) {
         uint16_t present = (uint16_t)(w->committed | 1u << HF_BRUTE_INITIAL);
 
-        if (!((s->c->reads.at[r].sources & present) >> x & 1u))
+        if (!((s->c->reads.at[r].sources & present) >> x & 1u) ||
+            (s->c->reads.at[r].counted &&
+             !hf_brute_counted_fits(s->c, w, &s->c->reads.at[r], x)))
             continue;
         w->source[r] = x;
         hf_brute_world_read(s->c, w, r);
@@ -88,6 +90,15 @@ static bool choose_sources(hf_brute_search *s, uint32_t next)
     return false;
 }
 
+/* Of increments without results: after an own write there is no source to
+ * choose, but it must add up. */
+static bool counts_own(const hf_brute_search *s, const hf_brute_read *r)
+{
+    return !r->counted || r->own_before == 0 || !matters(s, r) ||
+           !((s->world.committed >> r->node) & 1u) ||
+           hf_brute_counted_fits(s->c, &s->world, r, r->node);
+}
+
 /* The order is complete. */
 static bool try_order(hf_brute_search *s)
 {
@@ -98,6 +109,8 @@ static bool try_order(hf_brute_search *s)
     if (!hf_brute_world_lists(s->c, w, s->levels->readers))
         return false;
     for (uint32_t r = 0; r < s->c->reads.n; r++) {
+        if (!counts_own(s, &s->c->reads.at[r]))
+            return false;
         if (!s->c->reads.at[r].list)
             w->source[r] = s->fixed[r];
         if (w->source[r] != HF_BRUTE_UNSET)
@@ -166,11 +179,12 @@ static bool settle_reads(hf_brute_search *s)
         unsigned sources = r->sources & (committed | 1u << HF_BRUTE_INITIAL);
 
         s->fixed[i] = HF_BRUTE_UNSET;
-        if (r->list || !((committed >> r->node) & 1u) || !matters(s, r))
+        if (r->list || !((committed >> r->node) & 1u) || !matters(s, r) ||
+            (r->counted && r->own_before > 0))
             continue;
         if (sources == 0)
             return false;
-        if (sources & (sources - 1)) {
+        if ((sources & (sources - 1)) || r->counted) {
             s->open[s->n_open++] = i;
             continue;
         }

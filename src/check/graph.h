@@ -110,6 +110,9 @@ typedef struct hf_graph_world {
     /* per key: lists that say nothing by themselves, their order and sources
      * are the world's (poly_lists.c); NULL: none */
     const uint8_t *loose;
+    /* reads of keys with increments without results have sources, as the world
+     * says (poly_counters.c); else they are not decided */
+    bool counted;
 } hf_graph_world;
 
 typedef struct hf_graph {
@@ -156,7 +159,9 @@ typedef struct hf_graph {
     /* open orders; NULL if every key is one chain */
     bool total;
     uint32_t n_open_keys;
-    uint8_t *open_key;  /* per key */
+    uint8_t *open_key;            /* per key */
+    struct hf_counters *counters; /* what keys can hold that have increments
+                                     without results; NULL: none have */
     uint32_t *prev;     /* per version: a version certainly before it */
     uint32_t *group_of; /* per version: group of the versions after it */
     uint32_t n_groups;

@@ -54,26 +54,6 @@ static bool refute_rest(hf_judge *e)
     return false;
 }
 
-static void decide_by_states(hf_judge *e)
-{
-    hf_graph *g = &e->g;
-    char *reason = NULL;
-
-    if (find_soon(e) || refute_rest(e))
-        return;
-    if (hf_poly_has_form(g) &&
-        hf_states_decide(g->h, false, g->budget, e->r, &reason))
-        return;
-    hf_poly_decide_world(&e->report, e->r);
-    if (e->r->verdict != HF_UNKNOWN || g->stopped ||
-        hf_states_decide(g->h, false, g->budget, e->r, &reason))
-        return;
-    if (!reason)
-        reason =
-            g->undecided[0] ? g->undecided : hf_graph_missing(g, &e->r->arena);
-    hf_judge_unknown(e, reason);
-}
-
 /* The search by choices, for a while. */
 static void choose_for_a_while(hf_judge *e, double seconds)
 {
@@ -85,6 +65,29 @@ static void choose_for_a_while(hf_judge *e, double seconds)
     hf_poly_decide_world(&e->report, e->r);
     g->budget = all;
     g->stopped = false;
+}
+
+static void decide_by_states(hf_judge *e)
+{
+    hf_graph *g = &e->g;
+    char *reason = NULL;
+
+    if (find_soon(e) || refute_rest(e))
+        return;
+    if (hf_poly_has_form(g))
+        choose_for_a_while(e, 1);
+    if (e->r->verdict != HF_UNKNOWN)
+        return;
+    if (hf_poly_has_form(g) && hf_states_decide(g->h, g->budget, e->r, &reason))
+        return;
+    hf_poly_decide_world(&e->report, e->r);
+    if (e->r->verdict != HF_UNKNOWN || g->stopped ||
+        hf_states_decide(g->h, g->budget, e->r, &reason))
+        return;
+    if (!reason)
+        reason =
+            g->undecided[0] ? g->undecided : hf_graph_missing(g, &e->r->arena);
+    hf_judge_unknown(e, reason);
 }
 
 /* Orders of versions, and sources.  Where values repeat, executing the
@@ -103,7 +106,7 @@ static void decide_by_choices(hf_judge *e)
     if (e->impossible) { /* it is a matter of saying why */
         choose_for_a_while(e, 1);
         if (e->r->verdict != HF_UNKNOWN ||
-            hf_states_decide(g->h, false, g->budget, e->r, &reason))
+            hf_states_decide(g->h, g->budget, e->r, &reason))
             return;
     }
     hf_poly_decide_world(&e->report, e->r);
@@ -112,7 +115,7 @@ static void decide_by_choices(hf_judge *e)
     if (e->impossible && reason)
         hf_judge_unknown(e, reason);
     else if (!hf_graph_spent(g) && !(g->budget && g->budget->spent))
-        (void)hf_states_decide(g->h, false, g->budget, e->r, &reason);
+        (void)hf_states_decide(g->h, g->budget, e->r, &reason);
 }
 
 /* Orders, sources or outcomes are open, and conditions depend on them. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "check/counters.h"
 #include "history/snapshot.h"
 
 #define KEPT_PLACES 100u /* of each anomaly, unless more are asked for */
@@ -500,6 +501,7 @@ void hf_graph_release(hf_graph *g)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         hf_free(all[i]);
+    hf_counters_free(g->counters);
     hf_graph_release_findings(g);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "check/counters.h"
 
 #define LONG_TXN 16u
 
@@ -274,6 +275,51 @@ static void repeated_read(reader *r, hf_op_id earlier, hf_op_id op,
                       HF_NONE);
 }
 
+/* Of a key with increments without results: what is wrong in every order. */
+static bool is_no_sum(reader *r, before b, hf_op_id op, hf_value_id v)
+{
+    hf_graph *g = r->g;
+    const hf_history *h = g->h;
+    hf_key_id key = h->op_key[op];
+    hf_counting own = hf_counting_of(h, r->t, key, op);
+
+    if (own.sets && !hf_amount_eq(own.left, hf_amount_of(h, v))) {
+        hf_graph_note(g, HF_INTERNAL, b.own, op, HF_NONE, HF_NONE);
+        return true;
+    }
+    if (!own.sets && !hf_counters_reach(g->counters, key, v)) {
+        hf_graph_note(g, HF_GARBAGE_READ, op, HF_NONE, HF_NONE, HF_NONE);
+        return true;
+    }
+    if (b.seen != HF_NONE && b.own == HF_NONE &&
+        !hf_amount_eq(hf_amount_of(h, h->op_value[b.seen]), hf_amount_of(h, v)))
+        hf_graph_note(g, HF_NON_REPEATABLE_READ, b.seen, op, HF_NONE, HF_NONE);
+    return false;
+}
+
+static uint32_t take_counter(reader *r, hf_op_id op, hf_value_id v)
+{
+    hf_graph *g = r->g;
+    hf_key_id key = g->h->op_key[op];
+    before b = look_back(r, op, key);
+    bool list = g->key_use[key] & HF_USE_LIST;
+    uint32_t settled;
+
+    if (!list && is_no_sum(r, b, op, v))
+        return HF_NONE;
+    if (list || (!g->world.counted && hf_graph_reads_matter(g, r->t)))
+        hf_graph_undecided(g, list,
+                           "T%lld reads a key that has increments without "
+                           "results",
+                           (long long)hf_txn_label(g->h, r->t));
+    if (list || !g->world.counted || b.own != HF_NONE)
+        return HF_NONE;
+    settled = settled_source(g, op, key);
+    if (settled == HF_NONE && !r->blind)
+        open_read(g, op);
+    return settled;
+}
+
 /* The version a read of others returns; reports what is wrong with it. */
 static inline uint32_t take_read(reader *r, hf_op_id op, hf_value_id v)
 {
@@ -282,13 +328,8 @@ static inline uint32_t take_read(reader *r, hf_op_id op, hf_value_id v)
     hf_key_id key = h->op_key[op];
     before b;
 
-    if (g->key_use[key] & HF_USE_BLIND) {
-        hf_graph_undecided(g, true,
-                           "T%lld reads a key that has increments without "
-                           "results",
-                           (long long)hf_txn_label(h, r->t));
-        return HF_NONE;
-    }
+    if (g->key_use[key] & HF_USE_BLIND)
+        return take_counter(r, op, v);
     b = look_back(r, op, key);
     if (b.own != HF_NONE) {
         check_own(r, b.own, op, v);
@@ -410,6 +451,9 @@ static void take_piece(hf_graph *g, void *user, uint32_t piece, uint32_t first,
 
 bool hf_graph_take_reads(hf_graph *g)
 {
+    for (hf_key_id k = 0; k < g->h->n_keys && !g->counters; k++)
+        if (g->key_use[k] & HF_USE_BLIND)
+            g->counters = hf_counters_new(g->h);
     hf_graph_in_pieces(g, g->h->n_txns, take_piece, NULL);
     return !g->stopped;
 }

@@ -78,7 +78,10 @@ static bool is_just_before(const hf_graph *g, uint32_t a, uint32_t b)
            g->ver_txn[a] == HF_NONE;
 }
 
-/* Is version a of the key certainly before version b? */
+/* Is version a of the key certainly before version b?  There is an end: all
+ * this is asked only if the edges without anti-dependencies have no circle
+ * (judge_middle() of graph_cycles.c), and a version leads to the one behind it
+ * by such an edge. */
 static bool is_before(const hf_graph *g, uint32_t a, uint32_t b)
 {
     if (g->total || !g->open_key[g->h->op_key[g->ver_op[b]]])

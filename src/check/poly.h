@@ -83,6 +83,7 @@ typedef struct hf_poly_clause {
     uint32_t first_lit, n_lits; /* cycle: what it rests on, in lemma_lits */
     /* cycle: lists whose sources follow from orders, in lemma_lists */
     uint32_t first_list, n_lists;
+    hf_key_id entry; /* sources, happened: of a version set; key + 1; 0: no */
 } hf_poly_clause;
 
 /* Atom a is before b: the other way round there would be a cycle of known

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "check/counters.h"
 
 /* ---- variables and clauses ----------------------------------------------- */
 
@@ -71,6 +72,21 @@ void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v)
     }
 }
 
+/* Of a key with increments without results: everybody who may have left it. */
+static void add_counted(hf_worlds *w, hf_value_id v)
+{
+    hf_poly *p = &w->p;
+    const hf_graph *g = w->g;
+    hf_poly_choice c = p->choices.at[p->choices.n - 1];
+
+    if (hf_amount_eq(hf_amount_first(g->h, c.key), hf_amount_of(g->h, v)))
+        add_candidate(p, HF_NONE);
+    for (uint32_t i = g->ver_first[c.key] + 1; i < g->ver_end[c.key]; i++)
+        if (g->ver_txn[i] != c.reader && w->all[g->ver_txn[i]] &&
+            hf_counting_leaves(g->h, g->ver_txn[i], c.key, v))
+            add_candidate(p, g->ver_txn[i]);
+}
+
 static void add_choice(hf_worlds *w, hf_op_id op)
 {
     hf_poly *p = &w->p;
@@ -87,7 +103,10 @@ static void add_choice(hf_worlds *w, hf_op_id op)
         return;
     p->choice_of[op] = (uint32_t)p->choices.n;
     hf_vec_push(&p->choices, c);
-    hf_worlds_add_candidates(w, v);
+    if (hf_worlds_is_counted(w, op))
+        add_counted(w, v);
+    else
+        hf_worlds_add_candidates(w, v);
 }
 
 /* One of the sources, if the reader happened; and then its writer did. */
@@ -104,10 +123,10 @@ static void add_source_clauses(hf_worlds *w, uint32_t index)
     if (reader != HF_LIT_NONE)
         hf_vec_push(&lits, HF_LIT_NOT(reader));
     source = hf_worlds_add_clause(
-        p,
-        (hf_poly_clause){.kind = c.entry ? HF_STEP_KIND_COUNT : HF_STEP_SOURCES,
-                         .op = c.op,
-                         .writer = HF_NONE});
+        p, (hf_poly_clause){.kind = HF_STEP_SOURCES,
+                            .op = c.op,
+                            .writer = HF_NONE,
+                            .entry = c.entry ? c.key + 1 : 0});
     (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n, source);
     for (uint32_t i = 0; i < c.n; i++) {
         hf_poly_candidate from = p->candidates.at[c.first + i];
@@ -123,32 +142,26 @@ static void add_source_clauses(hf_worlds *w, uint32_t index)
         if (reader != HF_LIT_NONE)
             hf_vec_push(&lits, HF_LIT_NOT(reader));
         source = hf_worlds_add_clause(
-            p, (hf_poly_clause){.kind = c.entry ? HF_STEP_KIND_COUNT
-                                                : HF_STEP_HAPPENED,
+            p, (hf_poly_clause){.kind = HF_STEP_HAPPENED,
                                 .op = c.op,
-                                .writer = from.writer});
+                                .writer = from.writer,
+                                .entry = c.entry ? c.key + 1 : 0});
         (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n, source);
     }
     hf_vec_release(&lits);
 }
 
-void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_op_id op,
-                           hf_txn_id from, bool is_source)
+void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_poly_clause c)
 {
     hf_poly *p = &w->p;
     hf_lit lits[2];
-    uint32_t source;
 
-    if (from == HF_NONE || from == t || !hf_poly_is_uncertain(p, from))
+    if (c.writer == HF_NONE || c.writer == t ||
+        !hf_poly_is_uncertain(p, c.writer))
         return;
-    lits[0] = hf_poly_happened(p, from);
+    lits[0] = hf_poly_happened(p, c.writer);
     lits[1] = HF_LIT_NOT(hf_poly_happened(p, t));
-    source = hf_worlds_add_clause(
-        p, (hf_poly_clause){.kind = is_source ? HF_STEP_HAPPENED
-                                              : HF_STEP_KIND_COUNT,
-                            .op = op,
-                            .writer = from});
-    (void)hf_order_clause(p->order, lits, 2, source);
+    (void)hf_order_clause(p->order, lits, 2, hf_worlds_add_clause(p, c));
 }
 
 /* Of an element: nobody else may have appended it, and the list was empty to
@@ -177,15 +190,21 @@ static void add_outcome_clauses(hf_worlds *w, hf_txn_id t)
         hf_value_id v = hf_worlds_value_read(h, o);
 
         if (ver != HF_NONE)
-            hf_worlds_add_outcome(w, t, o, g->ver_txn[ver], true);
+            hf_worlds_add_outcome(w, t,
+                                  (hf_poly_clause){.kind = HF_STEP_HAPPENED,
+                                                   .op = o,
+                                                   .writer = g->ver_txn[ver]});
         if (v == HF_NONE || h->value_type[v] != HF_LIST)
             continue;
         for (; v != HF_NONE; v = hf_list_parent(h, v)) {
             hf_value_id e = hf_list_last(h, v);
 
             if (e != HF_NONE && has_one_writer(w, h->op_key[o], e))
-                hf_worlds_add_outcome(w, t, o, hf_op_txn(h, g->value[e].op),
-                                      false);
+                hf_worlds_add_outcome(
+                    w, t,
+                    (hf_poly_clause){.kind = HF_STEP_KIND_COUNT,
+                                     .op = o,
+                                     .writer = hf_op_txn(h, g->value[e].op)});
         }
     }
 }

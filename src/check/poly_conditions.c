@@ -303,12 +303,11 @@ bool hf_worlds_lits_of_condition(hf_worlds *w, const hf_edge *e, bool strict,
                              anti ? other : seen);
     if (!anti && (!match || strict))
         add_change(w, e, other, list, orders);
-    return *ret_chosen == HF_CHOSEN_ONLY &&
-           !hf_pred_is_odd(
-               w->pred,
-               &w->pred->conditions.at
-                    [find_op(w->pred, anti ? e->from_op : e->to_op)->condition],
-               e->key);
+    return !hf_pred_is_odd(
+        w->pred,
+        &w->pred->conditions
+             .at[find_op(w->pred, anti ? e->from_op : e->to_op)->condition],
+        e->key);
 }
 
 /* ---- all ----------------------------------------------------------------- */

@@ -100,6 +100,10 @@ static void add_sources(shrinker *s, hf_op_id op)
     v = hf_part_read(s->h, op);
     if (v == HF_NONE)
         return;
+    if (s->parts.blind[s->h->op_key[op]]) {
+        add_writers_of_key(s, s->h->op_key[op]);
+        return;
+    }
     add_writers(s, s->h->value_type[v] == HF_LIST ? hf_list_last(s->h, v) : v);
 }
 
@@ -287,7 +291,7 @@ static void grow(shrinker *s, const hf_witness *w, unsigned round)
 /* The proof as it is in the whole; one cycle is a proof of one step. */
 static bool take_proof(shrinker *s, const hf_part *part, const hf_witness *w)
 {
-    hf_step step = {HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE};
+    hf_step step = {HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE, 0};
     hf_witness own = *w, whole;
     hf_arena arena;
 

@@ -105,8 +105,12 @@ void hf_worlds_bind_entries(hf_worlds *w, hf_txn_id t)
     list_looks(w, t, &looks);
     for (size_t i = 0; i < looks.n; i++)
         if (looks.at[i].ver != HF_NONE && !is_open(w->g, &looks.at[i]))
-            hf_worlds_add_outcome(w, t, looks.at[i].op,
-                                  w->g->ver_txn[looks.at[i].ver], false);
+            hf_worlds_add_outcome(
+                w, t,
+                (hf_poly_clause){.kind = HF_STEP_HAPPENED,
+                                 .op = looks.at[i].op,
+                                 .writer = w->g->ver_txn[looks.at[i].ver],
+                                 .entry = looks.at[i].key + 1});
     hf_vec_release(&looks);
 }
 

@@ -1,8 +1,9 @@
 /* poly_enumerate.c: refutations that the steps of a proof cannot say.
  *
- * These rest on entries of version sets that several may have written, or on
- * conditions that lists or odd values have to do with.  The transactions that
- * such a refutation speaks of are enumerated, if they are few.  Otherwise parts
+ * These rest on what one of unknown outcome did wrong besides, on conditions
+ * that lists or odd values have to do with, or on what one transaction saw that
+ * contradicts itself in some world.  The transactions that such a refutation
+ * speaks of are enumerated, if they are few.  Otherwise parts
  * of the history are searched (hf_poly_confirm() of poly_core.c).
  */
 #include "check/brute.h"

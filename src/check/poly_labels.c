@@ -95,7 +95,9 @@ static bool initial_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
     return false;
 }
 
-/* A known order of versions that goes through some that need not be there. */
+/* A known order of versions that goes through some that need not be there.
+ * There is an end: a circle of versions is one of known edges, of which there
+ * is none where only orders are open, and guesses are not told. */
 static bool far_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
                      hf_edge *ret)
 {

@@ -207,7 +207,7 @@ static uint32_t add_cycle(hf_prover *v, uint32_t index)
 {
     hf_poly_cycle c = v->cycles.at[index];
     uint32_t step = add_step(v, (hf_step){HF_STEP_CYCLE, (uint32_t)v->edges.n,
-                                          c.n, HF_NONE, HF_NONE});
+                                          c.n, HF_NONE, HF_NONE, 0});
     uint32_t first = (uint32_t)v->used.n;
 
     for (uint32_t i = 0; i < c.n; i++)
@@ -226,16 +226,16 @@ static uint32_t add_cycle(hf_prover *v, uint32_t index)
     }
     if (v->used.n == first)
         return step;
-    return add_step(v,
-                    (hf_step){HF_STEP_RESOLVE, first,
-                              (uint32_t)v->used.n - first, HF_NONE, HF_NONE});
+    return add_step(v, (hf_step){HF_STEP_RESOLVE, first,
+                                 (uint32_t)v->used.n - first, HF_NONE, HF_NONE,
+                                 0});
 }
 
 /* A clause that rests on the history alone. */
 static uint32_t add_plain(hf_prover *v, const hf_poly_clause *c)
 {
     const hf_poly *p = v->p;
-    hf_step s = {c->kind, 0, 0, c->op, c->writer};
+    hf_step s = {c->kind, 0, 0, c->op, c->writer, c->entry};
 
     if (c->kind == HF_STEP_CYCLE || c->kind == HF_STEP_LIST) {
         s.first = (uint32_t)v->edges.n;
@@ -267,8 +267,8 @@ static uint32_t add_clause(hf_prover *v, const hf_poly_clause *c)
     for (uint32_t i = 0; i < n; i++)
         hf_vec_push(&v->used, lists[i]);
     hf_free(lists);
-    return add_step(v,
-                    (hf_step){HF_STEP_RESOLVE, first, n + 1, HF_NONE, HF_NONE});
+    return add_step(
+        v, (hf_step){HF_STEP_RESOLVE, first, n + 1, HF_NONE, HF_NONE, 0});
 }
 
 static uint32_t add_resolution(hf_prover *v, const hf_order_proof *proof,
@@ -278,8 +278,8 @@ static uint32_t add_resolution(hf_prover *v, const hf_order_proof *proof,
 
     for (uint32_t i = 0; i < s->n; i++)
         hf_vec_push(&v->used, number[proof->used[s->first + i]]);
-    return add_step(v,
-                    (hf_step){HF_STEP_RESOLVE, first, s->n, HF_NONE, HF_NONE});
+    return add_step(
+        v, (hf_step){HF_STEP_RESOLVE, first, s->n, HF_NONE, HF_NONE, 0});
 }
 
 static void add_steps(hf_prover *v, const hf_order_proof *proof)

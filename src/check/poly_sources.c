@@ -180,7 +180,8 @@ bool hf_worlds_rebuild(hf_worlds *w, hf_graph *g, const uint8_t *happened,
                     .world = {.happened = happened,
                               .source = w->fixed,
                               .spread = spread,
-                              .loose = w->loose}};
+                              .loose = w->loose,
+                              .counted = w->counts.n > 0}};
     g->options.most = UINT32_MAX;
     if (!hf_graph_build_facts(g))
         return false;
@@ -227,6 +228,12 @@ static void find_uncertain(hf_worlds *w)
     for (hf_txn_id t = 0; t < h->n_txns && g->has_lists; t++)
         if (g->happened[t] && hf_worlds_reads_list(h, t))
             meet_sources(w, t, stack, &n);
+    for (hf_txn_id t = 0; t < h->n_txns && w->counts.n > 0; t++)
+        if (may_happen(h, t) && !w->all[t] && hf_worlds_counts(w, t)) {
+            w->all[t] = w->uncertain[t] = 1;
+            w->n_uncertain++;
+            stack[n++] = t;
+        }
     while (n > 0)
         meet_sources(w, stack[--n], stack, &n);
     for (hf_txn_id t = 0; t < h->n_txns; t++)
@@ -242,7 +249,7 @@ static void find_uncertain(hf_worlds *w)
 static bool build_graph(hf_worlds *w)
 {
     w->g = w->base;
-    if (w->n_uncertain == 0 && !w->loose)
+    if (w->n_uncertain == 0 && !w->loose && w->counts.n == 0)
         return true;
     w->g = &w->again;
     return hf_worlds_rebuild(w, &w->again, w->all, false);
@@ -250,6 +257,7 @@ static bool build_graph(hf_worlds *w)
 
 bool hf_worlds_gather(hf_worlds *w)
 {
+    hf_worlds_find_counts(w);
     find_uncertain(w);
     hf_worlds_find_loose(w);
     return build_graph(w);

@@ -22,6 +22,7 @@
 
 #define GUESS_CONFLICTS 2000u
 #define MOST_BYTES ((size_t)2 << 30) /* for reachability */
+#define MOST_COUNTED 16000000u       /* sources of sums: about 1.6 GB */
 #define FEW 20u /* transactions for which no guess is worth it */
 
 /* ---- the world at hand --------------------------------------------------- */
@@ -118,11 +119,14 @@ static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
     hf_graph_world world = {.happened = w->happened,
                             .source = w->source,
                             .entries = &w->entries,
-                            .loose = w->loose};
+                            .loose = w->loose,
+                            .counted = w->counts.n > 0};
     uint32_t n = set_world(w);
     hf_order_next next = HF_ORDER_AGAIN;
 
     if (w->lists.n > 0 && !hf_worlds_take_lists(w, ret_lit))
+        return *ret_lit == HF_LIT_NONE ? HF_ORDER_AGAIN : HF_ORDER_DECIDE;
+    if (w->counts.n > 0 && !hf_worlds_take_counts(w, ret_lit))
         return *ret_lit == HF_LIT_NONE ? HF_ORDER_AGAIN : HF_ORDER_DECIDE;
     w->found =
         w->g->own
@@ -622,13 +626,16 @@ static void decide(hf_worlds *w)
     }
     if (!hf_worlds_gather(w))
         set_unknown(w, hf_budget_reason(w->report->g->budget));
+    else if (hf_worlds_n_counted(w) > MOST_COUNTED)
+        set_unknown(w, "reads of keys that have increments without results, "
+                       "and writes of these, are too many for a search");
     else if (w->g->predicates && !hf_worlds_take_conditions(w))
         set_unknown(w, hf_budget_reason(w->report->g->budget));
     else if (report_places(w))
         return;
     else if (undecided(w)[0])
         refute_rest(w);
-    else if (w->g->predicates || w->lists.n > 0)
+    else if (w->g->predicates || w->lists.n > 0 || w->counts.n > 0)
         search(w);
     else if (w->base == &w->settled && hf_poly_is_order(w->base))
         decide_order(w);
@@ -659,6 +666,7 @@ void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
     hf_free(w.uncertain);
     hf_free(w.loose);
     hf_vec_release(&w.lists);
+    hf_vec_release(&w.counts);
     hf_free(w.write_first);
     hf_free(w.writes);
     hf_free(w.happened);

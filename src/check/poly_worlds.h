@@ -14,6 +14,7 @@
  *   poly_lemmas.c   cycles of a world that was judged, as clauses;
  *                   poly_conditions.c: what edges of conditions rest on
  *   poly_lists.c    lists of which an order of appends tells the source
+ *   poly_counters.c sums that were read, of increments without results
  *   poly_worlds.c   the search
  *   poly_enumerate.c  refutations that no proof can say, of few
  *   poly_mixed.c    one world, each transaction judged by its own level;
@@ -49,6 +50,9 @@ typedef struct hf_worlds {
     uint8_t *loose;         /* per key: see hf_graph_world; NULL: none */
     HF_VEC(hf_op_id) lists; /* reads of those, by all who may have happened */
     size_t first_list;      /* of the cycle at hand, in lemma_lists */
+    HF_VEC(hf_op_id)
+    counts; /* reads of keys with increments without results,
+               by all who may have happened */
     /* writes by value, where there are several */
     uint32_t *write_first;
     hf_op_id *writes;
@@ -95,6 +99,19 @@ bool hf_worlds_take_lists(hf_worlds *w, hf_lit *ret_lit);
 /* What the source of a list read rests on. */
 void hf_worlds_lits_of_list(hf_worlds *w, hf_op_id op, hf_lit_list *list);
 
+/* poly_counters.c */
+/* Fills counts. */
+void hf_worlds_find_counts(hf_worlds *w);
+/* How many sources they may have, all together. */
+uint64_t hf_worlds_n_counted(const hf_worlds *w);
+/* Does t write such a key? */
+bool hf_worlds_counts(const hf_worlds *w, hf_txn_id t);
+/* Is the operation on such a key? */
+bool hf_worlds_is_counted(const hf_worlds *w, hf_op_id op);
+/* Are the sums as they were read, in the world at hand?  False: not, and the
+ * search knows now, or has *ret_lit to choose first. */
+bool hf_worlds_take_counts(hf_worlds *w, hf_lit *ret_lit);
+
 /* poly_enumerate.c: adds a core to what was found, if those that the refutation
  * speaks of are few. */
 void hf_worlds_enumerate(hf_worlds *w, const hf_order_proof *proof);
@@ -105,10 +122,9 @@ bool hf_worlds_decide_by_guess(hf_worlds *w);
 /* poly_choices.c */
 void hf_worlds_make_choices(hf_worlds *w);
 uint32_t hf_worlds_add_clause(hf_poly *p, hf_poly_clause c);
-/* If t happened, so did `from`.  A step of a proof can say it of the version
- * that was read. */
-void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_op_id op,
-                           hf_txn_id from, bool is_source);
+/* If t happened, so did c.writer: what a step of a proof says of it, if it can
+ * (HF_STEP_KIND_COUNT: it cannot). */
+void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_poly_clause c);
 /* Of the last choice: everybody who may have written v. */
 void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v);
 

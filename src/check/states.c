@@ -127,8 +127,10 @@ static void merge_parts(decision *d)
 typedef struct teller {
     const hf_history *h;
     uint32_t *n_writes; /* per value */
-    uint8_t *is_list;   /* per key, or a counter */
-    hf_txn_id *writer;  /* per key, now */
+    uint8_t *is_list;   /* per key */
+    uint8_t *is_counter;
+    bool counters;     /* tell of these, too: no serial order does */
+    hf_txn_id *writer; /* per key, now */
     HF_VEC(hf_source) sources;
 } teller;
 
@@ -158,7 +160,9 @@ static void tell_reads(teller *w, hf_txn_id t)
         if (v == HF_NONE || w->is_list[h->op_key[o]] ||
             own_write_before(h, t, o))
             continue;
-        if (w->n_writes[v] + hf_value_is_initial(h, h->op_key[o], v) > 1)
+        if (w->is_counter[h->op_key[o]]
+                ? w->counters
+                : w->n_writes[v] + hf_value_is_initial(h, h->op_key[o], v) > 1)
             hf_vec_push(&w->sources,
                         (hf_source){o, 0, w->writer[h->op_key[o]]});
     }
@@ -193,8 +197,8 @@ static void count_writes(teller *w)
                                                    : h->op_value[o];
         if (v != HF_NONE)
             w->n_writes[v]++;
-        w->is_list[h->op_key[o]] |=
-            v == HF_NONE || hf_op_kind_of(h, o) == HF_OP_APPEND;
+        w->is_list[h->op_key[o]] |= hf_op_kind_of(h, o) == HF_OP_APPEND;
+        w->is_counter[h->op_key[o]] |= v == HF_NONE;
     }
 }
 
@@ -203,10 +207,11 @@ static void set_sources(decision *d)
 {
     const hf_history *h = d->h;
     hf_witness *w = &d->r->witness;
-    teller x = {.h = h};
+    teller x = {.h = h, .counters = w->kind != HF_WITNESS_SERIAL};
 
     x.n_writes = HF_NEW_ZEROED(uint32_t, (size_t)h->n_values + 1);
     x.is_list = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
+    x.is_counter = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
     x.writer = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_keys + 1);
     memset(x.writer, 0xff, ((size_t)h->n_keys + 1) * sizeof(*x.writer));
     count_writes(&x);
@@ -228,6 +233,7 @@ static void set_sources(decision *d)
     hf_vec_release(&x.sources);
     hf_free(x.n_writes);
     hf_free(x.is_list);
+    hf_free(x.is_counter);
     hf_free(x.writer);
 }
 
@@ -334,14 +340,7 @@ static char *tell(decision *d, hf_states_answer answer)
 
     if (d->s.unfit)
         return NULL;
-    if (d->s.sums && answer == HF_STATES_NONE)
-        snprintf(text, sizeof(text),
-                 "a key was read that has increments without results; even if "
-                 "they add up, no order of the transactions explains what was "
-                 "read, but that is not proved");
-    else if (d->s.sums)
-        return NULL;
-    else if (answer == HF_STATES_NONE)
+    if (answer == HF_STATES_NONE)
         snprintf(text, sizeof(text),
                  "no order of the transactions explains what was read: a "
                  "search over states came to %" PRIu64
@@ -415,13 +414,6 @@ static hf_states_answer find(decision *d, uint64_t steps)
     return answer;
 }
 
-/* What increments without results add up to is known in a serial order, and
- * verify carries them out. */
-static bool can_be_told(const decision *d)
-{
-    return !d->s.sums || (!d->s.snapshots && d->level->shape != HF_SHAPE_WW);
-}
-
 bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
                     hf_budget *budget, hf_result *r, bool *ret_none)
 {
@@ -429,7 +421,7 @@ bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
     decision d = {
         .h = h, .level = hf_level_get(r->level), .budget = &share, .r = r};
     hf_states_answer answer = find(&d, steps);
-    bool found = answer == HF_STATES_FOUND && can_be_told(&d);
+    bool found = answer == HF_STATES_FOUND;
 
     *ret_none = answer == HF_STATES_NONE;
     if (found)
@@ -438,14 +430,14 @@ bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
     return found;
 }
 
-bool hf_states_decide(const hf_history *h, bool counters, hf_budget *budget,
-                      hf_result *r, char **ret_reason)
+bool hf_states_decide(const hf_history *h, hf_budget *budget, hf_result *r,
+                      char **ret_reason)
 {
     uint64_t start = hf_clock_ns();
     decision d = {
         .h = h, .level = hf_level_get(r->level), .budget = budget, .r = r};
     hf_states_answer answer = find(&d, MOST_STEPS);
-    bool done = answer == HF_STATES_FOUND && (counters || can_be_told(&d));
+    bool done = answer == HF_STATES_FOUND;
 
     if (done)
         set_valid(&d);

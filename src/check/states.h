@@ -73,7 +73,6 @@ typedef struct hf_states {
     const uint8_t *kept;  /* per transaction, borrowed; NULL: all */
     bool sessions, times; /* the order keeps them */
     bool snapshots;       /* starts and commits, not whole transactions */
-    bool sums;            /* a counter was read */
     const char *unfit;    /* what cannot be executed; NULL: nothing; static */
 
     /* nodes: transactions that may have happened, by part, then by begin.
@@ -266,11 +265,8 @@ bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
                     hf_budget *budget, hf_result *r, bool *ret_none);
 
 /* Decides the history at the level of r.  True: r has the verdict.  False:
- * *ret_reason is why not, in r's arena; NULL: it is not for it.  `counters`:
- * valid even if that rests on what increments without recorded results add up
- * to (docs/semantics.md does not say it does, and verify does not follow it).
- */
-bool hf_states_decide(const hf_history *h, bool counters, hf_budget *budget,
-                      hf_result *r, char **ret_reason);
+ * *ret_reason is why not, in r's arena; NULL: it is not for it. */
+bool hf_states_decide(const hf_history *h, hf_budget *budget, hf_result *r,
+                      char **ret_reason);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct builder {
     const hf_history *h;
     uint32_t *n_writes;  /* per value: by anyone */
     uint32_t *n_removed; /* ... by those that are not kept */
+    uint8_t *shared;     /* per key: one who is not kept writes it */
     uint8_t *dropped;    /* per value: a list that is not looked at */
     /* of the transaction at hand, per key: */
     hf_txn_id *stamp;
@@ -45,6 +46,7 @@ static void look_at_write(builder *b, hf_txn_id t, hf_op_id o, uint8_t *use)
 {
     hf_value_id v = written(b->h, o);
 
+    b->shared[b->h->op_key[o]] |= !hf_states_keeps(b->s, t);
     use[b->h->op_key[o]] |=
         hf_op_kind_of(b->h, o) == HF_OP_APPEND ? USE_LIST : USE_PLAIN;
     if (v == HF_NONE) {
@@ -240,8 +242,7 @@ static void read_value(builder *b, hf_op_id o, hf_value_id v)
         read_list(b, k, v);
         return;
     }
-    s->sums |= s->kind[k] == HF_CELL_COUNTER;
-    if (s->kept && (s->kind[k] == HF_CELL_COUNTER || b->n_removed[v] > 0))
+    if (s->kind[k] == HF_CELL_COUNTER ? b->shared[k] : b->n_removed[v] > 0)
         return;
     if (b->h->value_type[v] == HF_LIST && s->initial[k] != s->list_of[v]) {
         b->broken = true;
@@ -498,6 +499,7 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     s->list_of = HF_NEW_ARRAY(hf_holding, values);
     b.n_writes = HF_NEW_ZEROED(uint32_t, values);
     b.n_removed = HF_NEW_ZEROED(uint32_t, values);
+    b.shared = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
     b.dropped = HF_NEW_ZEROED(uint8_t, values);
     b.stamp = HF_NEW_ARRAY(hf_txn_id, keys);
     memset(b.stamp, 0xff, keys * sizeof(*b.stamp));
@@ -512,6 +514,7 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     hf_states_add_orders(s);
     hf_free(b.n_writes);
     hf_free(b.n_removed);
+    hf_free(b.shared);
     hf_free(b.dropped);
     hf_free(b.stamp);
     hf_free(b.demand_of);

@@ -144,7 +144,7 @@ static void set_finding(const cutter *c, hf_witness w, hf_result *r)
 static bool take_proof(const cutter *c, const hf_part *part,
                        const hf_witness *found, hf_result *r)
 {
-    hf_step step = {HF_STEP_CYCLE, 0, found->n_edges, HF_NONE, HF_NONE};
+    hf_step step = {HF_STEP_CYCLE, 0, found->n_edges, HF_NONE, HF_NONE, 0};
     hf_witness own = *found, whole;
 
     if (found->kind == HF_WITNESS_CYCLE) {

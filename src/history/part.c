@@ -79,7 +79,7 @@ static void list_writers(hf_parts *p)
         if (!hf_part_writes(h, op, &v))
             continue;
         if (v == HF_NONE)
-            p->blind[h->op_key[op]] = 1;
+            p->blind[h->op_key[op]] = p->has_blind = 1;
         else
             p->write_first[v + 2]++;
         if (hf_op_kind_of(h, op) == HF_OP_APPEND)
@@ -112,7 +112,7 @@ void hf_parts_list(hf_parts *p, const hf_history *h)
     p->lists = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
     p->kept = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);
     list_writers(p);
-    if (hf_has_predicates(h))
+    if (hf_has_predicates(h) || p->has_blind)
         list_keys(p);
 }
 
@@ -158,6 +158,15 @@ static bool is_outside(const cut *c, hf_value_id v)
 {
     for (uint32_t i = c->p->write_first[v]; i < c->p->write_first[v + 1]; i++)
         if (!c->p->kept[c->p->writers[i]])
+            return true;
+    return false;
+}
+
+/* Does somebody write the key who is gone? */
+static bool is_shared(const cut *c, hf_key_id key)
+{
+    for (uint32_t i = c->p->key_first[key]; i < c->p->key_first[key + 1]; i++)
+        if (!c->p->kept[c->p->key_writers[i]])
             return true;
     return false;
 }
@@ -273,8 +282,10 @@ static hf_value_id cut_value(cut *c, hf_key_id own, hf_key_id key,
 {
     bool list = c->h->value_type[v] == HF_LIST;
 
-    if (c->p->blind[key] ||
-        (c->p->lists[key] && !list && c->h->value_type[v] != HF_NIL))
+    if (c->p->blind[key])
+        return c->p->lists[key] || is_shared(c, key) ? HF_NONE
+                                                     : add_value(c, own, v);
+    if ((c->p->lists[key] && !list && c->h->value_type[v] != HF_NIL))
         return HF_NONE;
     if (is_outside(c, v))
         return HF_NONE;
@@ -327,15 +338,6 @@ static bool is_left(const cut *c, hf_version_ref ref)
     if (ref.writer == HF_NONE)
         return !is_outside(c, ref.value);
     return ref.writer == HF_WRITER_INITIAL || c->p->kept[ref.writer];
-}
-
-/* Does one who is gone write the key? */
-static bool is_shared(const cut *c, hf_key_id key)
-{
-    for (uint32_t i = c->p->key_first[key]; i < c->p->key_first[key + 1]; i++)
-        if (!c->p->kept[c->p->key_writers[i]])
-            return true;
-    return false;
 }
 
 static bool is_returned(const cut *c, const hf_predicate *q, hf_key_id key)
@@ -615,6 +617,7 @@ static void turn_steps(translator *x, const hf_witness *w, hf_arena *arena,
         ret->steps[i] = w->steps[i];
         ret->steps[i].op = turn(x, &x->ops, w->steps[i].op);
         ret->steps[i].writer = turn(x, &x->txns, w->steps[i].writer);
+        ret->steps[i].entry = turn(x, &x->keys, w->steps[i].entry - 1) + 1;
     }
 }
 

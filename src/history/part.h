@@ -23,6 +23,7 @@ typedef struct hf_parts {
     uint32_t *write_first; /* per value: in writers; n_values + 1 */
     hf_txn_id *writers;    /* of any outcome, in the order of the file */
     uint8_t *blind;        /* per key: has increments without results */
+    bool has_blind;        /* some key has */
     uint8_t *lists;        /* per key: is appended to */
     uint8_t *kept;         /* per transaction; between calls all 0 */
     /* per key: who writes it, of any outcome; NULL: no conditions */

@@ -141,7 +141,7 @@ typedef enum hf_step_kind {
     HF_STEP_SOURCES,
     HF_STEP_HAPPENED,
     HF_STEP_RESOLVE,
-    HF_STEP_LIST,
+    HF_STEP_LIST, /* or a sum: of a key with increments without results */
     HF_STEP_KIND_COUNT
 } hf_step_kind;
 
@@ -150,6 +150,9 @@ typedef struct hf_step {
     uint32_t first, n; /* cycle, list: in edges; resolve: in used */
     hf_op_id op;       /* sources, happened, list */
     hf_txn_id writer;  /* happened, list */
+    /* sources, happened: of a predicate operation, whose version of this key
+     * it looked at: key + 1; 0: of an item */
+    hf_key_id entry;
 } hf_step;
 
 /* hf_witness.chosen: what the read of an edge is taken to return. */

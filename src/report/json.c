@@ -2,6 +2,7 @@
 #include "report/words.h"
 
 #include "base/vec.h"
+#include "history/extra.h"
 
 static void write_head(const char *type, hf_verdict verdict, hf_level level,
                        hf_json *j)
@@ -159,6 +160,20 @@ static void write_sources(const hf_witness *w, hf_json *j)
     hf_json_end(j);
 }
 
+/* The place of the key in the version set, then in the rows. */
+static uint32_t entry_index(const hf_history *h, const hf_step *s)
+{
+    hf_predicate q = hf_op_predicate(h, s->op);
+    uint32_t i = 0;
+
+    while (i < q.n_versions + q.n_results &&
+           h->value_key[i < q.n_versions ? q.versions[i].value
+                                         : q.results[i - q.n_versions].value] !=
+               s->entry - 1)
+        i++;
+    return i;
+}
+
 static void write_step(const hf_history *h, const hf_witness *w,
                        const hf_step *s, hf_json *j)
 {
@@ -178,6 +193,10 @@ static void write_step(const hf_history *h, const hf_witness *w,
         hf_json_end(j);
     } else {
         hf_json_uint(j, s->op);
+    }
+    if (s->entry) {
+        hf_json_key(j, "entry");
+        hf_json_uint(j, entry_index(h, s));
     }
     if (s->kind == HF_STEP_HAPPENED ||
         (s->kind == HF_STEP_LIST && s->writer != HF_NONE)) {

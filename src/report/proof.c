@@ -95,6 +95,15 @@ static void put_cycle(const hf_story *s, const hf_step *step, hf_out *out)
     put_orders(s, step, n, out);
 }
 
+/* Is it about increments without results, and no list? */
+static bool is_sum(const hf_story *s, const hf_step *step)
+{
+    hf_value_id v = s->h->op_value[step->op];
+
+    return hf_op_kind_of(s->h, step->op) == HF_OP_INCREMENT ||
+           (v != HF_NONE && s->h->value_type[v] == HF_INT);
+}
+
 /* "read x = [1, 2] of T3, with T1 before T2 on x" */
 static void put_list(const hf_story *s, const hf_step *step, hf_out *out)
 {
@@ -209,7 +218,9 @@ static void put_last(const hf_story *s, uint32_t refuted, hf_out *out)
         hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
         hf_out_text(out, " comes from nowhere");
     } else if (step->kind == HF_STEP_LIST) {
-        hf_out_text(out, "no order of those who appended gives ");
+        hf_out_text(out, is_sum(s, step)
+                             ? "no order of those who added to it gives "
+                             : "no order of those who appended gives ");
         put_list(s, step, out);
     } else {
         hf_txn_print(s->h, step->writer, out);

@@ -6,6 +6,7 @@
 #include "verify/claim.h"
 
 #include "base/vec.h"
+#include "verify/facts.h"
 
 void *hf_claim_copy(hf_arena *arena, const void *from, size_t count,
                     size_t size)
@@ -235,9 +236,20 @@ static bool read_used(steps *s, hf_json_in *j, hf_step *ret)
     return !j->failed;
 }
 
+/* What a predicate operation saw: its key. */
+static bool take_entry(const hf_history *h, uint32_t index, hf_step *step)
+{
+    if ((step->kind != HF_STEP_SOURCES && step->kind != HF_STEP_HAPPENED) ||
+        step->op == HF_NONE || index >= hf_item_reads(h, step->op))
+        return false;
+    step->entry = hf_item_read_at(h, step->op, index).key + 1;
+    return true;
+}
+
 static bool read_step(steps *s, hf_json_in *j)
 {
     hf_step step = {.op = HF_NONE, .writer = HF_NONE};
+    uint32_t entry = HF_NONE;
     unsigned kinds = 0;
     hf_str key;
 
@@ -270,12 +282,16 @@ static bool read_step(steps *s, hf_json_in *j)
             (void)hf_claim_id(j, s->h->n_ops, "an operation", &step.op);
         } else if (hf_str_eq(key, HF_STR("writer"))) {
             (void)hf_claim_id(j, s->h->n_txns, "a transaction", &step.writer);
+        } else if (hf_str_eq(key, HF_STR("entry"))) {
+            (void)hf_claim_id(j, HF_NONE - 1, "a number", &entry);
         } else {
             (void)hf_json_in_skip(j, NULL);
         }
     }
     if (j->failed)
         return false;
+    if (entry != HF_NONE && !take_entry(s->h, entry, &step))
+        return hf_json_in_fail(j, "there is no such entry of a version set");
     if (kinds == 0)
         return hf_json_in_fail(j, "expected a step with a field \"cycle\", "
                                   "\"sources\", \"happened\", \"list\" "

@@ -18,6 +18,8 @@
  */
 #include "verify/core.h"
 
+#include "verify/counters.h"
+
 typedef struct cutter {
     hf_core *c;
     hf_verifier *v;
@@ -289,6 +291,26 @@ static bool fill_matches(cutter *k, hf_key_id key, hf_core_read *r)
     return known;
 }
 
+/* A sum says something only if all who added to it are kept. */
+static bool sum_read(cutter *k, uint32_t i, const hf_item_read *read,
+                     hf_core_read *r)
+{
+    const hf_history *h = k->v->h;
+    hf_counted own = hf_count_of(h, k->c->txns[i].id, read->key, read->op);
+    hf_held wanted = hf_held_of(h, read->value);
+
+    if (is_shared(k, read->key))
+        return false;
+    if (own.sets ? !hf_held_is_same(own.held, wanted)
+                 : !hf_counter_reaches(k->v, read->key, read->value))
+        k->c->txns[i].broken = true;
+    r->whole = read->key;
+    r->initial = hf_held_is_same(
+        hf_held_of(h, h->key_initial ? h->key_initial[read->key] : HF_NONE),
+        wanted);
+    return !own.sets;
+}
+
 /* own_write, own: the last own write of the key before, and their number. */
 static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
                      hf_op_id own_write, uint32_t own, bool view)
@@ -305,6 +327,10 @@ static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
                       .own = own};
 
     r.is_list = use & HF_KEY_LIST;
+    r.is_sum = hf_is_counter(&k->v->facts, read->key) && !view &&
+               !hf_op_has_predicate(hf_op_kind_of(h, read->op));
+    if (r.is_sum && sum_read(k, i, read, &r))
+        t->reads[t->n_reads++] = r;
     if ((use & HF_KEY_BLIND) ||
         (r.is_list && type != HF_LIST && type != HF_NIL) ||
         (view && (r.is_list || is_shared(k, read->key))))

@@ -13,9 +13,11 @@ typedef struct hf_core_read {
     hf_op_id op;
     bool initial; /* the value is the key's initial one */
     bool is_list;
+    bool is_sum;      /* of a key with increments without results */
+    hf_key_id whole;  /* sums: its key in the history */
     uint32_t n_items; /* of the list, removed elements left out */
     hf_value_id *items;
-    uint32_t own; /* own appends to the key before the read */
+    uint32_t own; /* own appends to the key (sums: writes) before the read */
     /* a row that a condition did not return: which versions satisfy it */
     const hf_condition *view; /* NULL: an item */
     unsigned matches;

@@ -27,6 +27,8 @@
  */
 #include "verify/core.h"
 
+#include "verify/counters.h"
+
 #include "base/error.h"
 
 typedef struct search {
@@ -105,6 +107,26 @@ static bool list_is(const search *s, const hf_core_read *r, uint32_t n,
            at == r->n_items;
 }
 
+/* Do the first n, and the reader before the read, make the number? */
+static bool sum_is(const search *s, const hf_core_read *r, uint32_t n,
+                   uint32_t reader)
+{
+    const hf_history *h = s->c->v->h;
+    hf_txn_id mine = s->c->txns[reader].id;
+    hf_held now =
+        hf_held_of(h, h->key_initial ? h->key_initial[r->whole] : HF_NONE);
+    hf_counted c;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hf_txn_id t = s->c->txns[s->order[i]].id;
+
+        c = hf_count_of(h, t, r->whole, h->op_first[t + 1]);
+        now = hf_count_on(now, &c);
+    }
+    c = hf_count_of(h, mine, r->whole, r->op);
+    return hf_held_is_same(hf_count_on(now, &c), hf_held_of(h, r->value));
+}
+
 static bool read_fits(const search *s, const hf_core_read *r, uint32_t n,
                       uint32_t reader)
 {
@@ -112,6 +134,8 @@ static bool read_fits(const search *s, const hf_core_read *r, uint32_t n,
 
     if (r->view)
         return true;
+    if (r->is_sum)
+        return sum_is(s, r, n, reader);
     if (r->is_list)
         return list_is(s, r, n, reader);
     writer = writer_after(s, n, r->key);
@@ -283,7 +307,7 @@ static unsigned earlier_sources(const search *s, uint32_t t, uint32_t before)
 /* Reads of lists after own appends say nothing about others. */
 static bool makes_no_edge(const hf_core_read *r)
 {
-    return r->is_list && r->own > 0;
+    return (r->is_list || r->is_sum) && r->own > 0;
 }
 
 static void note_past(search *s, uint32_t t, unsigned sources)
@@ -380,15 +404,15 @@ static bool choose(search *s, uint32_t t, uint32_t i)
     if (r->view)
         return choose(s, t, i + 1);
     if (makes_no_edge(r))
-        return list_is(s, r, s->n_placed, t) && choose(s, t, i + 1);
+        return read_fits(s, r, s->n_placed, t) && choose(s, t, i + 1);
     if ((r->is_list ? r->n_items == 0 : r->initial) && choose(s, t, i + 1))
         return true;
     for (uint32_t n = 0; n < s->n_placed; n++) {
         uint32_t w = s->order[n];
 
-        if (r->is_list
-                ? !(s->c->writers[r->key] & 1u << w) || !list_is(s, r, n + 1, t)
-                : !may_come_from(s, r, w))
+        if (r->is_list || r->is_sum ? !(s->c->writers[r->key] & 1u << w) ||
+                                          !read_fits(s, r, n + 1, t)
+                                    : !may_come_from(s, r, w))
             continue;
         s->chosen[t][i] = 1u << w;
         if (choose(s, t, i + 1))

@@ -26,6 +26,7 @@
  * Cost: O(operations + values) once in a session; then the operations of the
  * transactions named and the length of the lists involved.
  */
+#include "verify/counters.h"
 #include "verify/operations.h"
 
 #include "verify/expected.h"
@@ -115,6 +116,31 @@ static bool reads_others(const hf_certain *c, const hf_cited *s, hf_key_id key,
            !is_blind(c, key);
 }
 
+/* An item of a key with increments without results. */
+static bool is_sum(const hf_certain *c, const hf_cited *s,
+                   const hf_item_read *read)
+{
+    return hf_is_counter(&c->v->facts, read->key) &&
+           !hf_op_has_predicate(hf_op_kind_of(c->v->h, s->op));
+}
+
+/* Two reads of such a key, with no own write before them, that differ. */
+static bool reads_two_sums(const hf_certain *c, const hf_cited *s,
+                           hf_key_id key)
+{
+    const hf_history *h = c->v->h;
+    hf_item_read a, b;
+
+    return (s[0].t == s[1].t && s[0].op < s[1].op && c->happened[s[0].t] &&
+            hf_read_of_key(c->v, s[0].op, key, &a) &&
+            hf_read_of_key(c->v, s[1].op, key, &b) && is_sum(c, &s[0], &a) &&
+            is_sum(c, &s[1], &b) &&
+            !hf_count_of(h, s[1].t, key, s[1].op).writes &&
+            !hf_held_is_same(hf_held_of(h, a.value), hf_held_of(h, b.value))) ||
+           hf_refuse_steps(c, "expected two different reads of a key, with no "
+                              "own write before them");
+}
+
 /* Was the value, or the element, written only by aborted transactions? */
 static bool only_aborted(const hf_certain *c, hf_key_id key, hf_value_id value)
 {
@@ -157,8 +183,13 @@ static bool check_garbage(const hf_certain *c, const hf_cited *s, uint32_t n)
         hf_item_read read = hf_item_read_at(h, s->op, i);
         hf_txn_id writer;
 
-        if (is_blind(c, read.key))
+        if (is_blind(c, read.key)) {
+            if (is_sum(c, s, &read) &&
+                !hf_count_of(h, s->t, read.key, s->op).sets &&
+                !hf_counter_reaches(c->v, read.key, read.value))
+                return true;
             continue;
+        }
         if (hf_facts_origin(h, f, &read, &writer) == HF_FROM_NOBODY)
             return true;
         if (!is_list(c, &read))
@@ -205,8 +236,13 @@ static bool check_internal(const hf_certain *c, const hf_cited *s, uint32_t n)
     if (hf_own_write_before(h, &c->v->facts, s[1].t, s[1].op, key) != s[0].op)
         return hf_refuse_steps(c,
                                "the write is not the last one before the read");
-    if (is_blind(c, key))
-        return hf_refuse_steps(c, "the key has increments without results");
+    if (is_blind(c, key)) {
+        hf_counted own = hf_count_of(h, s[1].t, key, s[1].op);
+
+        return (is_sum(c, &s[1], &read) && own.sets &&
+                !hf_held_is_same(own.held, hf_held_of(h, read.value))) ||
+               hf_refuse_steps(c, "the key has increments without results");
+    }
     if (c->v->facts.key_use[key] & HF_KEY_LIST)
         return !ends_with_own(c, &(hf_cited){s[1].op, s[1].t, key, s[1].kind},
                               read.value) ||
@@ -223,6 +259,8 @@ static bool check_non_repeatable(const hf_certain *c, const hf_cited *s,
     hf_key_id key = key_of(&s[0], &s[1]);
 
     (void)n;
+    if (key != HF_NONE && is_blind(c, key))
+        return reads_two_sums(c, s, key);
     if (s[0].t != s[1].t || s[0].op >= s[1].op ||
         !reads_others(c, &s[0], key, &a) || !reads_others(c, &s[1], key, &b))
         return hf_refuse_steps(

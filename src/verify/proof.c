@@ -33,7 +33,9 @@ typedef struct clause {
     bool is_silent; /* has a fact that is known to be true */
 } clause;
 
-/* Whatever is taken, it is true: a proof counts if one way ends it. */
+/* Whatever is taken, it is true: a proof counts if one way ends it.  After all
+ * three they are tried once more as if its maker had not named the literals
+ * that are spare. */
 enum { DOUBT_SHORTER, DOUBT_IN_HAND, DOUBT_OTHER, DOUBT_COUNT };
 
 typedef struct resolver {
@@ -51,6 +53,7 @@ typedef struct resolver {
     bool *whole_mark;
     hf_literals whole;
     int doubt; /* which of two to take, if both say more than they had to */
+    bool no_spare;
 } resolver;
 
 bool hf_refuse_in_step(hf_verifier *v, uint32_t step)
@@ -335,7 +338,8 @@ static void take_step(resolver *r, uint32_t at)
         if (!is_ruled_out(r, literal))
             add(r, literal);
     }
-    for (size_t i = p->first_spare[at]; i < p->first_spare[at + 1]; i++)
+    for (size_t i = p->first_spare[at];
+         i < p->first_spare[at + 1] && !r->no_spare; i++)
         add_whole(r, p->spare.at[i]);
 }
 
@@ -392,8 +396,11 @@ static bool resolve_all(const hf_proof *p)
         for (uint32_t k = 0; s->kind == HF_STEP_RESOLVE && k < s->n; k++)
             r.last_use[w->used[s->first + k]] = i;
     }
-    for (; !fine && r.doubt < DOUBT_COUNT && !hf_out_of_budget(p->v);
-         r.doubt++) {
+    for (int way = 0; !fine && way < (p->spare.n > 0 ? 2 : 1) * DOUBT_COUNT &&
+                      !hf_out_of_budget(p->v);
+         way++) {
+        r.doubt = way % DOUBT_COUNT;
+        r.no_spare = way >= DOUBT_COUNT;
         begin(&r);
         r.n_literals = 0;
         fine = run_steps(&r);
@@ -438,7 +445,8 @@ static bool check_numbers(hf_verifier *v)
             used += s->n;
         } else if (fine && s->kind != HF_STEP_CYCLE) {
             fine = s->op < v->h->n_ops &&
-                   (s->writer == HF_NONE || s->writer < v->h->n_txns);
+                   (s->writer == HF_NONE || s->writer < v->h->n_txns) &&
+                   s->entry <= v->h->n_keys;
         }
         if (!fine)
             return hf_refuse(v, "step %u names what does not exist",
@@ -486,6 +494,7 @@ static void close_proof(hf_proof *p)
     hf_map_release(&p->from);
     hf_map_release(&p->happened);
     hf_map_release(&p->asked);
+    hf_map_release(&p->entries);
     hf_vec_release(&p->facts);
     hf_vec_release(&p->known);
     hf_vec_release(&p->slots);
@@ -534,6 +543,7 @@ bool hf_verify_proof(hf_verifier *v)
     hf_map_init(&p.from);
     hf_map_init(&p.happened);
     hf_map_init(&p.asked);
+    hf_map_init(&p.entries);
     fine = hf_proof_read_steps(&p);
     if (fine && v->view)
         keep_view(&p, v->view);

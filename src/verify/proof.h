@@ -31,6 +31,8 @@ typedef struct hf_proof {
     const hf_chains *chains; /* NULL: the level allows lost updates */
     bool *told;              /* per key: a list of it is told; NULL: none */
     hf_map before, from, happened, asked;
+    hf_map entries; /* of version sets, op << 32 | key -> number */
+    uint32_t n_entries;
     HF_VEC(hf_fact) facts;
     HF_VEC(uint8_t) known; /* per fact: an hf_known */
     uint32_t at;           /* the step in hand */
@@ -61,6 +63,10 @@ uint32_t hf_fact_before_known(hf_proof *p, uint32_t a, uint32_t b);
 /* t's read op comes from writer, one of the choices. */
 uint32_t hf_fact_from(hf_proof *p, hf_txn_id t, hf_op_id op,
                       const hf_choice *choice, hf_txn_id writer);
+/* t's operation op looked at the version of writer, of a version set. */
+uint32_t hf_fact_from_entry(hf_proof *p, hf_txn_id t, hf_op_id op,
+                            hf_key_id key, const hf_choice *choice,
+                            hf_txn_id writer);
 /* Is the negation of an order known by other versions of the same chains? */
 bool hf_fact_is_refuted(const hf_proof *p, uint32_t literal);
 /* HF_NONE for a committed one. */
@@ -79,6 +85,8 @@ bool hf_proof_has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
 
 /* proof_lists.c: the clause of a list. */
 bool hf_proof_read_list(hf_proof *p, const hf_step *step);
+/* proof_counters.c: ... and of a sum. */
+bool hf_proof_read_sum(hf_proof *p, const hf_step *step);
 
 /* See hf_verify_view(). */
 typedef struct hf_view_wanted {

@@ -195,6 +195,22 @@ uint32_t hf_fact_from(hf_proof *p, hf_txn_id t, hf_op_id op,
     return literal;
 }
 
+uint32_t hf_fact_from_entry(hf_proof *p, hf_txn_id t, hf_op_id op,
+                            hf_key_id key, const hf_choice *choice,
+                            hf_txn_id writer)
+{
+    hf_fact fact = {HF_FACT_FROM, key, writer, t, op};
+    uint32_t n_ops = p->v->h->n_ops; /* numbers that no operation has */
+    uint32_t entry = hf_map_add(&p->entries, pair_of(op, key), p->n_entries);
+    uint32_t literal;
+
+    p->n_entries += entry == p->n_entries;
+    literal = 2 * number(p, &p->from, pair_of(n_ops + entry, writer), fact);
+    if (choice->n == 1)
+        learn(p, literal);
+    return literal;
+}
+
 uint32_t hf_fact_happened(hf_proof *p, hf_txn_id t)
 {
     hf_fact fact = {HF_FACT_HAPPENED, HF_NONE, t, HF_NONE, HF_NONE};

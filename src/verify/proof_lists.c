@@ -34,6 +34,7 @@
  * O(list + operations of the writers of the key); at read uncommitted the
  * product.
  */
+#include "verify/counters.h"
 #include "verify/proof.h"
 
 typedef HF_VEC(hf_value_id) value_list;
@@ -497,6 +498,9 @@ bool hf_proof_read_list(hf_proof *p, const hf_step *step)
 
     p->orders = p->v->w->edges + step->first;
     p->n_orders = step->n;
+    if (p->v->h->op_key[step->op] != HF_NONE &&
+        hf_is_counter(&p->v->facts, p->v->h->op_key[step->op]))
+        return hf_proof_read_sum(p, step);
     if (!open_list(p, step, &s))
         return false;
     p->is_short[p->at] = true; /* who found it may have named more */

@@ -35,6 +35,7 @@
  * Cost: the operations of the witness, each with a search in the keys that a
  * transaction writes, and for SOURCES the writers of the value.
  */
+#include "verify/counters.h"
 #include "verify/proof.h"
 
 void hf_proof_assume(hf_proof *p, uint32_t literal)
@@ -58,8 +59,42 @@ static bool check_ww(hf_proof *p, const hf_edge *e, uint32_t *ret_before)
     return true;
 }
 
+/* What a predicate operation saw of a key. */
+typedef struct hf_look {
+    hf_txn_id t;
+    hf_op_id op;
+    hf_key_id key;
+    uint32_t chosen; /* what it is taken to be */
+    hf_look_kind kind;
+} hf_look;
+
+/* Which version that is: certainly, or by what the step takes for granted:
+ * *ret_from. */
+static bool look_at(hf_proof *p, const hf_look *l, hf_txn_id *ret_source,
+                    uint32_t *ret_from)
+{
+    hf_verifier *v = p->v;
+    hf_choice choice;
+
+    *ret_from = HF_NONE;
+    if (hf_certain_look(p->c, l->t, l->op, l->key, l->kind, ret_source))
+        return l->chosen == HF_CHOSEN_ONLY ||
+               l->chosen == (*ret_source == HF_NONE ? HF_CHOSEN_INITIAL
+                                                    : HF_CHOSEN(*ret_source));
+    if (l->chosen == HF_CHOSEN_ONLY || !hf_reads_matter_to(v, l->t) ||
+        hf_look_at_key(v, l->op, l->key) != l->kind ||
+        !hf_choice_of_entry(v, p->sources, l->t, l->op, l->key, &choice))
+        return false;
+    *ret_source = l->chosen == HF_CHOSEN_INITIAL ? HF_NONE : l->chosen - 1;
+    if (!hf_choice_has_entry(l->t, &choice, *ret_source))
+        return false;
+    *ret_from =
+        hf_fact_from_entry(p, l->t, l->op, l->key, &choice, *ret_source);
+    return true;
+}
+
 /* The version that the edge's read is taken to return: HF_CHOSEN_ONLY where
- * there is no choice.  As an item; conditions are certain or nothing. */
+ * there is no choice.  As an item. */
 static bool check_read(hf_proof *p, const hf_edge *e, hf_txn_id t, hf_op_id op,
                        uint32_t chosen, hf_txn_id *ret_source,
                        uint32_t *ret_from)
@@ -70,13 +105,14 @@ static bool check_read(hf_proof *p, const hf_edge *e, hf_txn_id t, hf_op_id op,
     if (!hf_reads_matter_to(v, t))
         return hf_refuse_edge(v, e, "reads prove nothing at this level");
     *ret_from = HF_NONE;
-    if (hf_op_has_predicate(hf_op_kind_of(v->h, op)))
-        return (hf_certain_source(p->c, t, op, e->key, ret_source) &&
-                (chosen == HF_CHOSEN_ONLY ||
-                 chosen == *ret_source + 1)) || /* NONE + 1 is ONLY */
+    if (hf_op_has_predicate(hf_op_kind_of(v->h, op))) {
+        hf_look l = {t, op, e->key, chosen, HF_LOOK_ITEM};
+
+        return look_at(p, &l, ret_source, ret_from) ||
                hf_refuse_edge(v, e,
                               "it is not certain which version the "
                               "condition looked at");
+    }
     if (v->h->op_key[op] != e->key ||
         !hf_choice_of(v, p->sources, t, op, &choice))
         return hf_refuse_edge(v, e, "it has no read of another's version");
@@ -106,7 +142,8 @@ static bool check_wr(hf_proof *p, const hf_edge *e, uint32_t chosen,
         return false;
     if (source != e->from)
         return hf_refuse_edge(v, e, "its read is taken from another");
-    if (hf_op_written(v->h, e->from_op) != hf_version_read(v, e->to_op, e->key))
+    if (!hf_is_counter(&v->facts, e->key) &&
+        hf_op_written(v->h, e->from_op) != hf_version_read(v, e->to_op, e->key))
         return hf_refuse_edge(v, e, "what is written is not what is read");
     return true;
 }
@@ -196,24 +233,32 @@ static bool changes_by_orders(hf_proof *p, hf_txn_id t, hf_key_id key,
     return true;
 }
 
+/* An edge of a condition that is there in every world. */
+static bool check_certain(hf_proof *p, const hf_cycle *cycle, const hf_edge *e,
+                          uint32_t *ret_from)
+{
+    *ret_from = HF_NONE;
+    return hf_check_predicate_edge(p->c, cycle, e);
+}
+
 /* A dependency on a version that changes the matches, up to the one looked
  * at. */
 static bool check_change(hf_proof *p, const hf_cycle *cycle, const hf_edge *e,
-                         uint32_t *ret_before)
+                         uint32_t chosen, uint32_t *ret_before,
+                         uint32_t *ret_from)
 {
     hf_verifier *v = p->v;
+    hf_look l = {e->to, e->to_op, e->key, chosen, HF_LOOK_VIEW};
     const hf_condition *condition;
     hf_txn_id source;
 
     if (!hf_writes_key(v->h, e->from_op, e->key) ||
         !hf_op_has_predicate(hf_op_kind_of(v->h, e->to_op)) ||
-        !hf_certain_look(p->c, e->to, e->to_op, e->key, HF_LOOK_VIEW,
-                         &source) ||
-        source == HF_NONE)
-        return hf_check_predicate_edge(p->c, cycle, e);
+        !look_at(p, &l, &source, ret_from) || source == HF_NONE)
+        return check_certain(p, cycle, e, ret_from);
     condition = hf_predicate_condition(v, e->to_op);
     if (!changes_by_orders(p, e->from, e->key, condition))
-        return hf_check_predicate_edge(p->c, cycle, e);
+        return check_certain(p, cycle, e, ret_from);
     if (source != e->from)
         *ret_before =
             hf_fact_before(p, hf_facts_slot(&v->facts, e->from, e->key),
@@ -224,7 +269,8 @@ static bool check_change(hf_proof *p, const hf_cycle *cycle, const hf_edge *e,
 /* A condition and a version that satisfies it, and was not returned: the order
  * of that and the one looked at is a fact. */
 static bool check_condition(hf_proof *p, const hf_cycle *cycle,
-                            const hf_edge *e, uint32_t *ret_before)
+                            const hf_edge *e, uint32_t chosen,
+                            uint32_t *ret_before, uint32_t *ret_from)
 {
     hf_verifier *v = p->v;
     bool anti = e->kind == HF_EDGE_PRW;
@@ -232,6 +278,7 @@ static bool check_condition(hf_proof *p, const hf_cycle *cycle,
     hf_op_id write = anti ? e->to_op : e->from_op;
     hf_txn_id reader = anti ? e->from : e->to;
     hf_txn_id writer = anti ? e->to : e->from, source;
+    hf_look l = {reader, look, e->key, chosen, HF_LOOK_VIEW};
     uint32_t seen, other;
 
     if (!anti && hf_writes_key(v->h, write, e->key) &&
@@ -239,15 +286,15 @@ static bool check_condition(hf_proof *p, const hf_cycle *cycle,
         (hf_needs_strict_reads(v, cycle) ||
          hf_version_match(p->c, writer, e->key,
                           hf_predicate_condition(v, look)) != HF_MATCH_YES))
-        return check_change(p, cycle, e, ret_before);
+        return check_change(p, cycle, e, chosen, ret_before, ret_from);
     if (!hf_writes_key(v->h, write, e->key) ||
         !hf_op_has_predicate(hf_op_kind_of(v->h, look)) ||
-        !hf_certain_look(p->c, reader, look, e->key, HF_LOOK_VIEW, &source) ||
-        source == writer || (source == HF_NONE && !anti) ||
+        !look_at(p, &l, &source, ret_from) || source == writer ||
+        (source == HF_NONE && !anti) ||
         (!anti && hf_needs_strict_reads(v, cycle)) ||
         hf_version_match(p->c, writer, e->key,
                          hf_predicate_condition(v, look)) != HF_MATCH_YES)
-        return hf_check_predicate_edge(p->c, cycle, e);
+        return check_certain(p, cycle, e, ret_from);
     if (source == HF_NONE)
         return true; /* the initial version is before all others */
     seen = hf_facts_slot(&v->facts, source, e->key);
@@ -280,7 +327,7 @@ static bool check_edge(hf_proof *p, const hf_cycle *cycle, uint32_t i)
     else if (e->kind == HF_EDGE_RW)
         fine = check_rw(p, e, chosen, &before, &from);
     else
-        fine = check_condition(p, cycle, e, &before);
+        fine = check_condition(p, cycle, e, chosen, &before, &from);
     hf_proof_assume(p, before);
     hf_proof_assume(p, from);
     p->edge_before[at] = before;
@@ -348,11 +395,48 @@ static bool find_choice(hf_proof *p, hf_op_id op, hf_txn_id *ret_t,
                      (unsigned)op);
 }
 
+/* The same of an entry of a version set. */
+static bool find_entry(hf_proof *p, const hf_step *step, hf_txn_id *ret_t,
+                       hf_choice *ret)
+{
+    hf_verifier *v = p->v;
+
+    *ret_t = hf_op_txn(v->h, step->op);
+    return (hf_reads_matter_to(v, *ret_t) &&
+            v->h->txn_outcome[*ret_t] != HF_ABORTED &&
+            hf_choice_of_entry(v, p->sources, *ret_t, step->op, step->entry - 1,
+                               ret)) ||
+           hf_refuse(v, "operation %u has no such version set",
+                     (unsigned)step->op);
+}
+
+static bool read_sources_of_entry(hf_proof *p, const hf_step *step)
+{
+    hf_key_id key = step->entry - 1;
+    hf_choice choice;
+    hf_txn_id t;
+
+    if (!find_entry(p, step, &t, &choice))
+        return false;
+    hf_proof_assume(p, hf_fact_happened(p, t));
+    if (choice.initial)
+        hf_vec_push(&p->literals,
+                    hf_fact_from_entry(p, t, step->op, key, &choice, HF_NONE));
+    for (uint32_t i = 0; i < choice.n_at; i++)
+        if (choice.at[i] != t)
+            hf_vec_push(
+                &p->literals,
+                hf_fact_from_entry(p, t, step->op, key, &choice, choice.at[i]));
+    return true;
+}
+
 static bool read_sources(hf_proof *p, const hf_step *step)
 {
     hf_choice choice;
     hf_txn_id t;
 
+    if (step->entry)
+        return read_sources_of_entry(p, step);
     if (!find_choice(p, step->op, &t, &choice))
         return false;
     hf_proof_assume(p, hf_fact_happened(p, t));
@@ -372,10 +456,13 @@ static bool read_happened(hf_proof *p, const hf_step *step)
     uint32_t literal;
     hf_txn_id t;
 
-    if (!find_choice(p, step->op, &t, &choice))
+    if (!(step->entry ? find_entry(p, step, &t, &choice)
+                      : find_choice(p, step->op, &t, &choice)))
         return false;
     if (step->writer == HF_NONE ||
-        !hf_choice_has(p->v, t, step->op, &choice, step->writer))
+        !(step->entry
+              ? hf_choice_has_entry(t, &choice, step->writer)
+              : hf_choice_has(p->v, t, step->op, &choice, step->writer)))
         return hf_refuse(p->v, "operation %u does not read from %s",
                          (unsigned)step->op,
                          hf_label_txn(p->v->h, step->writer).text);
@@ -384,7 +471,10 @@ static bool read_happened(hf_proof *p, const hf_step *step)
         return hf_refuse(p->v, "%s was committed",
                          hf_label_txn(p->v->h, step->writer).text);
     hf_proof_assume(p, hf_fact_happened(p, t));
-    hf_proof_assume(p, hf_fact_from(p, t, step->op, &choice, step->writer));
+    hf_proof_assume(
+        p, step->entry ? hf_fact_from_entry(p, t, step->op, step->entry - 1,
+                                            &choice, step->writer)
+                       : hf_fact_from(p, t, step->op, &choice, step->writer));
     hf_vec_push(&p->literals, literal);
     return true;
 }

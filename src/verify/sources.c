@@ -1,6 +1,9 @@
 /* sources.c: see sources.h. */
 #include "verify/sources.h"
 
+#include "verify/counters.h"
+#include "verify/predicate.h"
+
 static void list_writers(hf_verifier *v, hf_sources *s)
 {
     const hf_history *h = v->h;
@@ -82,6 +85,44 @@ const hf_sources *hf_sources_get(hf_verifier *v)
     return s;
 }
 
+/* Of a key with increments without results: everybody who only adds to it, and
+ * those who leave what was read whatever was there before. */
+static bool choice_of_counter(hf_verifier *v, hf_txn_id t, hf_op_id op,
+                              hf_choice *ret)
+{
+    const hf_history *h = v->h;
+    const hf_key_index *all = hf_writers_of_keys(v);
+    hf_key_id key = h->op_key[op];
+    hf_sources *s = v->sources;
+    uint32_t first, n = 0;
+
+    if (!all || !s || (v->facts.key_use[key] & HF_KEY_LIST))
+        return false;
+    first = all->first[key];
+    if (!s->counted) {
+        s->counted = hf_kept_zeros(v, h->n_ops, sizeof(*s->counted));
+        s->n_counted = hf_kept_zeros(v, h->n_ops, sizeof(*s->n_counted));
+    }
+    if (!s->counted[op]) {
+        s->counted[op] = hf_kept_zeros(v, all->first[key + 1] - first + 1u,
+                                       sizeof(hf_txn_id));
+        for (uint32_t i = first; i < all->first[key + 1]; i++)
+            if (all->at[i] != t && h->txn_outcome[all->at[i]] != HF_ABORTED &&
+                (i == first || all->at[i] != all->at[i - 1]) &&
+                hf_may_count_to(h, all->at[i], key, value_read(h, op)))
+                s->counted[op][n++] = all->at[i];
+        s->n_counted[op] = n;
+    }
+    ret->value = HF_NONE;
+    ret->initial = hf_held_is_same(
+        hf_held_of(h, value_read(h, op)),
+        hf_held_of(h, h->key_initial ? h->key_initial[key] : HF_NONE));
+    ret->at = s->counted[op];
+    ret->n_at = s->n_counted[op];
+    ret->n = ret->initial + ret->n_at;
+    return true;
+}
+
 bool hf_choice_of(hf_verifier *v, const hf_sources *s, hf_txn_id t, hf_op_id op,
                   hf_choice *ret)
 {
@@ -89,8 +130,12 @@ bool hf_choice_of(hf_verifier *v, const hf_sources *s, hf_txn_id t, hf_op_id op,
     hf_key_id key = h->op_key[op];
     hf_value_id value;
 
-    if (s->first_read[op] == HF_NONE || (v->facts.key_use[key] & HF_KEY_BLIND))
+    if (s->first_read[op] == HF_NONE)
         return false;
+    if (v->facts.key_use[key] & HF_KEY_BLIND) {
+        *ret = (hf_choice){0};
+        return choice_of_counter(v, t, op, ret);
+    }
     value = value_read(h, op);
     *ret = (hf_choice){.initial = hf_value_is_initial(h, key, value),
                        .value = value};
@@ -121,12 +166,58 @@ bool hf_choice_has(const hf_verifier *v, hf_txn_id t, hf_op_id op,
 
     if (writer == HF_NONE)
         return choice->initial;
+    if (hf_is_counter(&v->facts, v->h->op_key[op])) {
+        for (uint32_t i = 0; i < choice->n_at; i++)
+            if (choice->at[i] == writer)
+                return true;
+        return false;
+    }
     if (writer == t || choice->value == HF_NONE ||
         v->h->txn_outcome[writer] == HF_ABORTED)
         return false;
     slot = hf_facts_slot(&v->facts, writer, v->h->op_key[op]);
     return slot != HF_NONE &&
            hf_op_written(v->h, v->facts.write_op[slot]) == choice->value;
+}
+
+bool hf_choice_of_entry(hf_verifier *v, const hf_sources *s, hf_txn_id t,
+                        hf_op_id op, hf_key_id key, hf_choice *ret)
+{
+    const hf_history *h = v->h;
+    hf_item_read read;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(h, op)) || !hf_op_counts(h, op) ||
+        hf_has_snapshot(v, op) || !hf_read_of_key(v, op, key, &read) ||
+        hf_own_write_before(h, &v->facts, t, op, key) != HF_NONE ||
+        hf_look_at_key(v, op, key) == HF_LOOK_SKIP ||
+        (v->facts.key_use[key] & (HF_KEY_LIST | HF_KEY_BLIND)))
+        return false;
+    *ret = (hf_choice){.initial = hf_value_is_initial(h, key, read.value),
+                       .value = read.value,
+                       .at = s->writer + s->first[read.value],
+                       .n_at = s->first[read.value + 1] - s->first[read.value]};
+    if (read.writer != HF_NONE) { /* it is said who wrote it */
+        ret->initial = ret->initial && read.writer == HF_WRITER_INITIAL;
+        while (ret->n_at > 0 && ret->at[0] != read.writer) {
+            ret->at++;
+            ret->n_at--;
+        }
+        ret->n_at = ret->n_at > 0;
+    }
+    ret->n = ret->initial + ret->n_at;
+    for (uint32_t i = 0; i < ret->n_at; i++)
+        ret->n -= ret->at[i] == t;
+    return true;
+}
+
+bool hf_choice_has_entry(hf_txn_id t, const hf_choice *choice, hf_txn_id writer)
+{
+    if (writer == HF_NONE)
+        return choice->initial;
+    for (uint32_t i = 0; i < choice->n_at; i++)
+        if (choice->at[i] == writer)
+            return writer != t;
+    return false;
 }
 
 bool hf_choice_only(hf_txn_id t, const hf_choice *choice, hf_txn_id *ret)

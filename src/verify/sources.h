@@ -22,6 +22,10 @@ typedef struct hf_sources {
      * out: writer[first[x] .. first[x + 1] - 1], ascending. */
     uint32_t *first;
     hf_txn_id *writer;
+    /* Per operation that reads a key with increments without results: who may
+     * have written what it read, the reader left out; NULL: not asked yet. */
+    hf_txn_id **counted;
+    uint32_t *n_counted;
 } hf_sources;
 
 /* NULL: the budget is spent. */
@@ -45,6 +49,11 @@ bool hf_choice_of(hf_verifier *v, const hf_sources *s, hf_txn_id t, hf_op_id op,
  * the writer writes). */
 bool hf_choice_has(const hf_verifier *v, hf_txn_id t, hf_op_id op,
                    const hf_choice *choice, hf_txn_id writer);
+/* The same of a version set's entry for the key. */
+bool hf_choice_of_entry(hf_verifier *v, const hf_sources *s, hf_txn_id t,
+                        hf_op_id op, hf_key_id key, hf_choice *ret);
+bool hf_choice_has_entry(hf_txn_id t, const hf_choice *choice,
+                         hf_txn_id writer);
 /* If there is one possible source: which. */
 bool hf_choice_only(hf_txn_id t, const hf_choice *choice, hf_txn_id *ret);
 

@@ -7,6 +7,7 @@
  * value was written more than once.
  */
 #include "base/sort.h"
+#include "verify/counters.h"
 #include "verify/expected.h"
 #include "verify/reader.h"
 #include "verify/rests.h"
@@ -63,7 +64,10 @@ static bool check_entries(hf_verifier *v)
         if ((v->facts.key_use[read.key] & HF_KEY_LIST) &&
             h->value_type[value] == HF_LIST)
             value = hf_list_last(h, value);
-        if (s[i].writer == HF_NONE)
+        if (hf_is_counter(&v->facts, read.key))
+            real = s[i].writer == HF_NONE ||
+                   hf_facts_writes(&v->facts, s[i].writer, read.key);
+        else if (s[i].writer == HF_NONE)
             real = hf_value_is_initial(h, read.key, value);
         else
             real = hf_facts_is_last(h, &v->facts, s[i].writer, value) ||
@@ -207,8 +211,14 @@ static bool take_read(hf_reader *r, hf_txn_id t, const hf_item_read *read,
     unsigned use = v->facts.key_use[read->key];
     hf_txn_id source = HF_SEVERAL;
 
-    if ((use & HF_KEY_BLIND) && r->w->counted && !(use & HF_KEY_LIST))
-        return true;
+    if (hf_is_counter(&v->facts, read->key) &&
+        !hf_op_has_predicate(hf_op_kind_of(v->h, read->op))) {
+        if (r->own_stamp[read->key] == t)
+            return hf_world_read_own(v, r->w, t, read);
+        return hf_world_read_counter(v, r->w, t, read,
+                                     entry_of(v, read->op, index), &source) &&
+               (source == HF_SEVERAL || keep(r, t, read, source, view));
+    }
     if (use & HF_KEY_BLIND)
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "key %s is read and has increments without results",

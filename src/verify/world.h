@@ -54,7 +54,9 @@ typedef struct hf_world {
     /* the writers of each key, in order; see hf_world_collect_writers() */
     uint32_t *writer_first;
     hf_txn_id *writers;
-    bool counted; /* reads of keys with increments without results fit */
+    /* keys with increments without results, per slot: what was there before
+     * (counters.c); NULL: there are none */
+    struct hf_held *held_before;
     /* lists: the elements of key k are seq_first[k] .. seq_first[k+1]-1 */
     uint32_t *seq_first;
     hf_txn_id *seq_owner;
@@ -70,9 +72,14 @@ typedef struct hf_world {
 /* at, place, now and n must be filled. */
 bool hf_world_build(hf_verifier *v, hf_world *w);
 void hf_world_release(hf_world *w);
-/* counters.c: carries out what a serial order does to keys with increments
- * without results.  False: a read does not fit. */
+/* counters.c: the versions of keys with increments without results. */
 bool hf_world_count(hf_verifier *v, hf_world *w);
+/* t reads such a key, after an own write; before one, from whom. */
+bool hf_world_read_own(hf_verifier *v, const hf_world *w, hf_txn_id t,
+                       const hf_item_read *read);
+bool hf_world_read_counter(hf_verifier *v, hf_world *w, hf_txn_id t,
+                           const hf_item_read *read, const hf_source *entry,
+                           hf_txn_id *ret_source);
 /* Makes the table of reads again, for other places at which they are current;
  * or with all views of the wanted. */
 bool hf_world_read_again(hf_verifier *v, hf_world *w, uint32_t *now);

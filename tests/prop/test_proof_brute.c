@@ -5,12 +5,13 @@
  * For random tiny histories and levels, mixed ones too, every step that verify
  * accepts is collected: each simple cycle of each choice of edges and sources,
  * the steps about sources and outcomes, and every place of a writer that a list
- * speaks of.  Where the reference finds the history valid the steps must not
- * contradict each other: a set of facts must satisfy them all, or else verify
- * would accept a proof of what is not so.  Where it is invalid they must: a
- * search finds a refutation by resolution, which is written as JSON, read back,
- * and must be accepted.  To see that it does not matter what the maker of a
- * proof knows, some of the facts that verify knows are taken for open.
+ * or a sum of increments without results speaks of.  Where the reference finds
+ * the history valid the steps must not contradict each other: a set of facts
+ * must satisfy them all, or else verify would accept a proof of what is not so.
+ * Where it is invalid they must: a search finds a refutation by resolution,
+ * which is written as JSON, read back, and must be accepted.  To see that it
+ * does not matter what the maker of a proof knows, some of the facts that
+ * verify knows are taken for open.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,9 @@
 #include "base/vec.h"
 #include "check/check.h"
 #include "random_history.h"
+#include "history/extra.h"
 #include "report/report.h"
+#include "states_store.h"
 #include "verify/view.h"
 
 #define MOST_CYCLES 8000
@@ -343,8 +346,48 @@ static void offer_chains(maker *m, hf_op_id op, hf_txn_id last, unsigned in,
     }
 }
 
+/* Sums: every order of some of them, with all that it says, of each. */
+static void offer_sums(maker *m, hf_op_id op, hf_txn_id *order, uint32_t n)
+{
+    const hf_history *h = m->h;
+    hf_key_id key = h->op_key[op];
+    hf_edge edges[TINY_TXNS * TINY_TXNS];
+    uint32_t n_edges = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = i + 1; k < n; k++)
+            edges[n_edges++] = (hf_edge){HF_EDGE_WW,
+                                         order[i],
+                                         order[k],
+                                         key,
+                                         append_of(h, order[i], key),
+                                         append_of(h, order[k], key)};
+    for (uint32_t i = 0; i < n && n > 2; i++)
+        offer_orders(m, op, order[i], edges, n_edges);
+    for (hf_txn_id t = 0; t < h->n_txns; t++) {
+        bool in = append_of(h, t, key) == HF_NONE;
+
+        for (uint32_t i = 0; i < n; i++)
+            in |= order[i] == t;
+        if (in)
+            continue;
+        order[n] = t;
+        offer_sums(m, op, order, n + 1);
+    }
+}
+
+static bool is_counter(const hf_history *h, hf_key_id key)
+{
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (h->op_key[op] == key && hf_op_kind_of(h, op) == HF_OP_INCREMENT &&
+            !hf_op_increment(h, op).has_result)
+            return true;
+    return false;
+}
+
 static void offer_list(maker *m, hf_op_id op)
 {
+    hf_txn_id order[TINY_TXNS];
     const hf_history *h = m->h;
     hf_edge edges[TINY_TXNS];
 
@@ -354,7 +397,10 @@ static void offer_list(maker *m, hf_op_id op)
     for (hf_txn_id w = 0; w < h->n_txns; w++)
         if (append_of(h, w, h->op_key[op]) != HF_NONE)
             offer_around(m, op, w, 0, edges, 0);
-    offer_chains(m, op, HF_NONE, 0, edges, 0);
+    if (is_counter(h, h->op_key[op]))
+        offer_sums(m, op, order, 0);
+    else
+        offer_chains(m, op, HF_NONE, 0, edges, 0);
 }
 
 static void collect_all(maker *m)
@@ -684,6 +730,31 @@ static const random_taste list_taste = {.few = 60,
                                         .unknown = 40,
                                         .last_read = 50};
 
+/* Increments without results. */
+static void try_counters(run *total, hf_rng *r, uint64_t seed)
+{
+    states_taste some = {.txns = 2 + hf_rng_below(r, 4),
+                         .keys = 1 + hf_rng_below(r, 2),
+                         .sessions = 1 + hf_rng_below(r, 3),
+                         .ops = 1 + hf_rng_below(r, 3),
+                         .values = 2 + hf_rng_below(r, 3),
+                         .counters = 60,
+                         .initial = 30,
+                         .unknown = hf_rng_chance(r, 50) ? 30 : 0,
+                         .aborted = 5,
+                         .lag = hf_rng_below(r, 3),
+                         .times = hf_rng_chance(r, 50),
+                         .overlap = hf_rng_below(r, 4),
+                         .change = 40};
+    hf_history *h = states_history(&some, r);
+    tiny_history none = {0};
+
+    for (int i = 0; i < 4 && h->n_txns <= 5; i++)
+        try_level(total, &none, h, (hf_level)hf_rng_below(r, HF_LEVEL_COUNT),
+                  false, seed);
+    hf_history_free(h);
+}
+
 static void try_seed(run *total, uint64_t seed)
 {
     hf_rng r;
@@ -692,6 +763,10 @@ static void try_seed(run *total, uint64_t seed)
     hf_error err;
 
     hf_rng_seed(&r, seed);
+    if (seed % 4 == 1) {
+        try_counters(total, &r, seed);
+        return;
+    }
     t = random_history_of(seed % 3 ? &taste : &list_taste, &r);
     if (t.n_txns > 5)
         return;

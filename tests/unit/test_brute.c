@@ -375,10 +375,24 @@ static void increments_with_results_are_read_and_write(void **state)
     invalid(T("{\"op\":\"inc\",\"key\":\"x\",\"by\":0,\"before\":3,"
               "\"after\":3}") ABORTED("[\"w\",\"x\",3]"),
             HF_READ_COMMITTED, "no order");
-    /* blind increments: nothing is known once the key is read */
+    /* blind increments: what the key holds follows from the order */
     valid(ZERO T("[\"inc\",\"x\",1]") T("[\"inc\",\"x\",1]"), HF_SERIALIZABLE);
-    undecided(ZERO T("[\"inc\",\"x\",1]") T("[\"r\",\"x\",1]"), HF_SERIALIZABLE,
-              "increments without recorded results");
+    valid(ZERO T("[\"inc\",\"x\",1]") T("[\"r\",\"x\",1]"), HF_SERIALIZABLE);
+    valid(ZERO T("[\"inc\",\"x\",1]") T("[\"w\",\"x\",\"a\"]")
+              T("[\"r\",\"x\",1]"),
+          HF_SERIALIZABLE);
+    invalid(ZERO T("[\"inc\",\"x\",2]") T("[\"inc\",\"x\",2]")
+                T("[\"r\",\"x\",3]"),
+            HF_READ_UNCOMMITTED, "garbage read");
+    /* each order misses one of the two */
+    valid(ZERO T("[\"inc\",\"x\",1]") T("[\"inc\",\"x\",2]")
+              T("[\"r\",\"x\",1]") T("[\"r\",\"x\",2]"),
+          HF_READ_UNCOMMITTED);
+    invalid(ZERO T("[\"inc\",\"x\",1]") T("[\"inc\",\"x\",2]")
+                T("[\"r\",\"x\",1]") T("[\"r\",\"x\",2]"),
+            HF_READ_COMMITTED, "no order");
+    invalid(ZERO T("[\"w\",\"x\",5],[\"inc\",\"x\",1],[\"r\",\"x\",5]"),
+            HF_READ_UNCOMMITTED, "internal");
     invalid(ZERO T("[\"inc\",\"x\",1]") T("[\"r\",\"x\",1],[\"r\",\"y\",7]"),
             HF_SERIALIZABLE, "garbage read");
 #undef INC

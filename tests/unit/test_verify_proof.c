@@ -504,9 +504,9 @@ static void numbers_must_be_in_range(void **state)
                         {HF_EDGE_WR, 0, 2, 1, 1, 4},
                         {HF_EDGE_RW, 3, 1, 0, 7, 2},
                         {HF_EDGE_WR, 1, 3, 1, 3, 6}};
-    hf_step steps[3] = {{HF_STEP_CYCLE, 0, 2, HF_NONE, HF_NONE},
-                        {HF_STEP_CYCLE, 2, 2, HF_NONE, HF_NONE},
-                        {HF_STEP_RESOLVE, 0, 2, HF_NONE, HF_NONE}};
+    hf_step steps[3] = {{HF_STEP_CYCLE, 0, 2, HF_NONE, HF_NONE, 0},
+                        {HF_STEP_CYCLE, 2, 2, HF_NONE, HF_NONE, 0},
+                        {HF_STEP_RESOLVE, 0, 2, HF_NONE, HF_NONE, 0}};
     uint32_t used[2] = {0, 1}, chosen[4] = {0};
     hf_claim right = {HF_INVALID,
                       HF_SERIALIZABLE,

@@ -90,8 +90,8 @@ static hf_claim as_proof(pool *p, hf_claim c)
     w->anomaly = HF_NO_ORDER;
     w->n_steps = 1 + below(p, 2);
     w->steps = copy(p, NULL, 0, 2 * sizeof(*w->steps));
-    w->steps[0] = (hf_step){HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE};
-    w->steps[1] = (hf_step){HF_STEP_RESOLVE, 0, 1, HF_NONE, HF_NONE};
+    w->steps[0] = (hf_step){HF_STEP_CYCLE, 0, w->n_edges, HF_NONE, HF_NONE, 0};
+    w->steps[1] = (hf_step){HF_STEP_RESOLVE, 0, 1, HF_NONE, HF_NONE, 0};
     w->n_used = w->n_steps - 1;
     w->used = copy(p, NULL, 0, sizeof(*w->used));
     return c;
