@@ -321,6 +321,16 @@ static void set_excluded(hf_worlds *w)
     w->r->is_excluded = true;
 }
 
+static void tell_early_limit(hf_worlds *w)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof(text),
+                   "what is open was listed, no world was tried; %s",
+                   hf_budget_reason(w->report->g->budget));
+    set_unknown(w, text);
+}
+
 /* How far it came. */
 static void tell_limit(hf_worlds *w)
 {
@@ -610,7 +620,7 @@ static bool report_places(hf_worlds *w)
 static void decide(hf_worlds *w)
 {
     if (!hf_worlds_settle(w)) {
-        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        tell_early_limit(w);
         return;
     }
     if (w->base == &w->settled) {
@@ -621,9 +631,9 @@ static void decide(hf_worlds *w)
         }
     }
     if (!hf_worlds_gather(w))
-        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        tell_early_limit(w);
     else if (w->g->predicates && !hf_worlds_take_conditions(w))
-        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        tell_early_limit(w);
     else if (report_places(w))
         return;
     else if (undecided(w)[0])
