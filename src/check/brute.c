@@ -51,6 +51,7 @@ static bool has_snapshots(const hf_history *h)
 /* What is asked. */
 typedef struct question {
     const hf_history *h;
+    hf_history *plain; /* the same, if snapshots were written out */
     hf_brute_question about;
     hf_sql_cache *sql;
 } question;
@@ -87,65 +88,126 @@ static hf_verdict judge_part(const question *q, const uint8_t *kept,
     return verdict;
 }
 
+/* The question about h, with its snapshots written out as far as those that are
+ * kept have any; close_question() gives it back. */
+static question open_question(const hf_history *h, const uint8_t *kept,
+                              const hf_brute_question *about)
+{
+    question q = {.h = h, .about = *about};
+
+    q.plain = has_snapshots(h) ? hf_snapshots_expand(h, kept) : NULL;
+    if (q.plain)
+        q.h = q.plain;
+    q.sql = hf_sql_cache_new(about->dialect);
+    return q;
+}
+
+static void close_question(question *q)
+{
+    hf_sql_cache_free(q->sql);
+    hf_snapshots_collapse(q->plain);
+}
+
+static uint8_t *mark(const hf_history *h, const hf_txn_id *txns, uint32_t n)
+{
+    uint8_t *kept = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
+
+    for (uint32_t i = 0; i < n; i++)
+        kept[txns[i]] = 1;
+    return kept;
+}
+
 hf_verdict hf_brute_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
                          const hf_brute_question *about)
 {
-    question q = {.about = *about};
-    hf_history *plain;
-    uint8_t *kept;
     uint64_t worlds = 0;
     hf_verdict verdict;
+    uint8_t *kept;
+    question q;
 
     if (n > HF_BRUTE_NODES)
         return HF_UNKNOWN;
-    kept = HF_NEW_ZEROED(uint8_t, h->n_txns + 1u);
-    plain = has_snapshots(h) ? hf_snapshots_expand(h) : NULL;
-    for (uint32_t i = 0; i < n; i++)
-        kept[txns[i]] = 1;
-    q.h = plain ? plain : h;
-    q.sql = hf_sql_cache_new(about->dialect);
+    kept = mark(h, txns, n);
+    q = open_question(h, kept, about);
     verdict = judge_part(&q, kept, &worlds);
-    hf_sql_cache_free(q.sql);
-    hf_snapshots_collapse(plain);
+    close_question(&q);
     hf_free(kept);
     return verdict;
 }
 
 /* Leaves out one transaction after the other as long as the rest is invalid.
- * If the budget runs out, or what is left cannot be evaluated, the core is
- * perhaps larger than it need be, and is not called minimal. */
+ * False: the budget ran out, or what is left cannot be evaluated, so perhaps
+ * there are more than need be. */
+static bool leave_out(const question *q, uint8_t *kept, uint64_t *worlds)
+{
+    bool sure = true;
+
+    for (hf_txn_id t = q->h->n_txns; t-- > 0;) {
+        hf_verdict without;
+
+        if (!kept[t])
+            continue;
+        if (hf_budget_spent(q->about.budget))
+            return false;
+        kept[t] = 0;
+        without = judge_part(q, kept, worlds);
+        kept[t] = without != HF_INVALID;
+        sure &= without != HF_UNKNOWN;
+    }
+    return sure;
+}
+
+static uint32_t list_kept(const hf_history *h, const uint8_t *kept,
+                          hf_txn_id *ret)
+{
+    uint32_t n = 0;
+
+    for (hf_txn_id t = 0; t < h->n_txns; t++)
+        if (kept[t])
+            ret[n++] = t;
+    return n;
+}
+
+uint32_t hf_brute_shrink(const hf_history *h, hf_txn_id *txns, uint32_t n,
+                         const hf_brute_question *about, bool *ret_minimal)
+{
+    uint64_t worlds = 0;
+    uint8_t *kept;
+    question q;
+
+    if (n > HF_BRUTE_NODES)
+        return 0;
+    kept = mark(h, txns, n);
+    q = open_question(h, kept, about);
+    if (judge_part(&q, kept, &worlds) == HF_INVALID) {
+        *ret_minimal = leave_out(&q, kept, &worlds);
+        n = list_kept(h, kept, txns);
+    } else {
+        n = 0;
+    }
+    close_question(&q);
+    hf_free(kept);
+    return n;
+}
+
 static void core_witness(const question *q, hf_result *r)
 {
     const hf_history *h = q->h;
-    hf_budget *budget = q->about.budget;
     uint8_t *kept = HF_NEW_ARRAY(uint8_t, h->n_txns + 1u);
     hf_witness *w = &r->witness;
-    bool doubt = false;
 
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         kept[t] = h->txn_outcome[t] != HF_ABORTED;
     if (judge_part(q, kept, &r->worlds) != HF_INVALID)
         memset(kept, 1, h->n_txns); /* aborted ones are needed */
-    for (hf_txn_id t = h->n_txns; t-- > 0;) {
-        hf_verdict without;
-
-        if (!kept[t] || hf_budget_spent(budget))
-            continue;
-        kept[t] = 0;
-        without = judge_part(q, kept, &r->worlds);
-        kept[t] = without != HF_INVALID;
-        doubt |= without == HF_UNKNOWN;
-    }
     w->kind = HF_WITNESS_CORE;
     w->mixed = q->about.mixed;
     w->anomaly = HF_NO_ORDER;
-    w->confirmed = !hf_budget_spent(budget);
-    w->minimal = w->confirmed && !doubt;
+    w->minimal = leave_out(q, kept, &r->worlds);
+    w->confirmed = !hf_budget_spent(q->about.budget);
     w->order =
         hf_arena_get(&r->arena, hf_array_size(h->n_txns, sizeof(*w->order)));
-    for (hf_txn_id t = 0; t < h->n_txns; t++)
-        if (kept[t])
-            w->order[w->n_order++] = t;
+    w->n_order = list_kept(h, kept, w->order);
     hf_free(kept);
 }
 
@@ -212,30 +274,26 @@ static void too_many(hf_result *r, uint32_t n)
     set_reason(r, text);
 }
 
-/* h has no snapshots, and not too many transactions. */
-static hf_status check_plain(const hf_history *h,
-                             const hf_check_options *options, hf_budget *budget,
-                             hf_result *r, hf_error *err)
+/* There are not too many transactions. */
+static hf_status check_few(const hf_history *h, const hf_check_options *options,
+                           hf_budget *budget, hf_result *r, hf_error *err)
 {
-    hf_sql_dialect dialect = options ? options->dialect : HF_SQL_ANY;
-    question q = {.h = h,
-                  .about = {r->level, r->mixed, dialect, budget},
-                  .sql = hf_sql_cache_new(dialect)};
+    hf_brute_question about = {r->level, r->mixed,
+                               options ? options->dialect : HF_SQL_ANY, budget};
+    question q = open_question(h, NULL, &about);
     hf_brute_case c;
-    hf_status st = hf_brute_case_init(&c, h, NULL, q.sql, err);
+    hf_status st = hf_brute_case_init(&c, q.h, NULL, q.sql, err);
 
-    if (st != HF_OK) {
-        hf_sql_cache_free(q.sql);
-        return st;
+    if (st == HF_OK) {
+        judge(&c, &q, r);
+        hf_brute_case_release(&c);
     }
-    judge(&c, &q, r);
     if (options && options->assume && r->verdict == HF_VALID) {
         set_reason(r, "engine brute knows nothing of assumptions");
         r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
     }
-    hf_brute_case_release(&c);
-    hf_sql_cache_free(q.sql);
-    return HF_OK;
+    close_question(&q);
+    return st;
 }
 
 hf_status hf_brute_check(const hf_history *h, hf_level level,
@@ -248,14 +306,10 @@ hf_status hf_brute_check(const hf_history *h, hf_level level,
     hf_status st = HF_OK;
 
     r->mixed = options && options->mixed;
-    if (n > HF_BRUTE_NODES) {
+    if (n > HF_BRUTE_NODES)
         too_many(r, n);
-    } else {
-        hf_history *plain = has_snapshots(h) ? hf_snapshots_expand(h) : NULL;
-
-        st = check_plain(plain ? plain : h, options, budget, r, err);
-        hf_snapshots_collapse(plain);
-    }
+    else
+        st = check_few(h, options, budget, r, err);
     if (st != HF_OK) {
         hf_result_free(r);
         return st;

@@ -359,4 +359,11 @@ typedef struct hf_brute_question {
 hf_verdict hf_brute_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
                          const hf_brute_question *question);
 
+/* If they are impossible by themselves, leaves out one after the other as long
+ * as the rest is.  How many are left, the first of txns, ascending; 0: nothing
+ * is known.  *ret_minimal: without each that is left the others are possible.
+ */
+uint32_t hf_brute_shrink(const hf_history *h, hf_txn_id *txns, uint32_t n,
+                         const hf_brute_question *question, bool *ret_minimal);
+
 #endif

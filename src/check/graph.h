@@ -210,6 +210,19 @@ static inline bool hf_graph_reads_matter(const hf_graph *g, hf_txn_id t)
     return g->reads_matter && !(g->own && g->own[t]->shape == HF_SHAPE_WW);
 }
 
+/* Does t read from a snapshot, by the level that it is judged by? */
+static inline bool hf_graph_takes_snapshot(const hf_graph *g, hf_txn_id t)
+{
+    return (g->own ? g->own[t] : g->level)->shape == HF_SHAPE_SNAPSHOT;
+}
+
+/* Is everything understood, and known but for the order of versions? */
+static inline bool hf_graph_is_plain(const hf_graph *g)
+{
+    return g->open_reads == 0 && g->odd.n == 0 && g->clashes.n == 0 &&
+           !g->undecided[0];
+}
+
 /* Does the level that t is judged by forbid the anomaly? */
 static inline bool hf_graph_forbids(const hf_graph *g, hf_txn_id t,
                                     hf_anomaly anomaly)

@@ -16,9 +16,9 @@ static bool is_clean(const hf_graph *g)
     for (unsigned a = 0; a < HF_G0; a++)
         if (g->places[a].count > 0)
             return false;
-    return g->n_open_keys == 0 && g->open_reads == 0 && g->odd.n == 0 &&
-           g->clashes.n == 0 && !g->undecided[0] && !hf_graph_is_murky(g) &&
-           (!g->pred || g->pred->conflicts.n == 0) && g->options.assume == 0;
+    return g->n_open_keys == 0 && hf_graph_is_plain(g) &&
+           !hf_graph_is_murky(g) && (!g->pred || g->pred->conflicts.n == 0) &&
+           g->options.assume == 0;
 }
 
 /* Every transaction is after those that ended before it began. */

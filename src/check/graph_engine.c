@@ -16,6 +16,7 @@
 #include "check/graph_engine.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check/brute_engine.h"
@@ -146,6 +147,19 @@ static bool is_told(const hf_result *r)
     return r->verdict != HF_UNKNOWN || r->reason;
 }
 
+/* The limit came before any search. */
+static void tell_stop(hf_judge *e)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof(text),
+                   "neither an order nor a contradiction was found in what is "
+                   "known%s; %s",
+                   e->choose ? ", and no search for an order had begun" : "",
+                   hf_budget_reason(e->g.budget));
+    hf_judge_unknown(e, text);
+}
+
 static void check(const hf_history *h, hf_level level,
                   const hf_check_options *options, hf_budget *budget,
                   const char *name, hf_result **ret)
@@ -174,7 +188,7 @@ static void check(const hf_history *h, hf_level level,
     if (e->g.stopped && e->report.found.n > 0)
         hf_report_deliver(&e->report, e->r); /* what was found stands */
     else if (e->g.stopped && !(e->choose && is_told(e->r)))
-        hf_judge_unknown(e, hf_budget_reason(budget));
+        tell_stop(e);
     else if (e->g.too_large)
         hf_judge_unknown(e,
                          "the history has more versions than engine graph can "

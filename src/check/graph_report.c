@@ -149,46 +149,24 @@ static uint32_t core_of(const hf_graph *g, hf_op_id read, hf_txn_id *core)
     return n;
 }
 
-static hf_verdict judge_core(const hf_graph *g, const hf_txn_id *core,
-                             uint32_t n)
+void hf_report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
 {
+    const hf_graph *g = p->g;
     hf_brute_question q = {.level = g->own ? g->others : g->level->level,
                            .mixed = g->own != NULL,
                            .dialect = g->options.dialect,
                            .budget = g->budget};
-
-    return hf_brute_core(g->h, core, n, &q);
-}
-
-void hf_report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
-{
-    const hf_graph *g = p->g;
     hf_finding f = {
         .anomaly = HF_NO_ORDER,
         .witness = {.kind = HF_WITNESS_CORE, .anomaly = HF_NO_ORDER}};
-    bool doubt = false;
 
-    if (judge_core(g, core, n) != HF_INVALID)
+    n = hf_brute_shrink(g->h, core, n, &q, &f.witness.minimal);
+    if (n == 0)
         return;
-    for (uint32_t i = n; i-- > 0 && n > 1;) {
-        hf_txn_id out = core[i];
-        hf_verdict without;
-
-        core[i] = core[n - 1];
-        without = judge_core(g, core, n - 1);
-        doubt |= without == HF_UNKNOWN;
-        if (without == HF_INVALID) {
-            n--;
-        } else {
-            core[n - 1] = core[i];
-            core[i] = out;
-        }
-    }
     f.witness.order = hf_arena_get(p->arena, n * sizeof(*core));
     memcpy(f.witness.order, core, n * sizeof(*core));
     f.witness.n_order = n;
     f.witness.confirmed = !hf_budget_spent(g->budget);
-    f.witness.minimal = f.witness.confirmed && !doubt;
     p->count[HF_NO_ORDER]++;
     hf_vec_push(&p->found, f);
 }

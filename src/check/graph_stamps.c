@@ -94,12 +94,6 @@ static void sort_versions(stamper *s)
     }
 }
 
-/* Is the transaction held against its start? */
-static bool is_held(const hf_graph *g, hf_txn_id t)
-{
-    return !g->own || g->own[t]->shape == HF_SHAPE_SNAPSHOT;
-}
-
 /* The one that commits first is a: is it outside the snapshot of b?  The one
  * whose level forbids it is named last. */
 static bool note_concurrent(stamper *s, const stamped *a, const stamped *b)
@@ -107,7 +101,8 @@ static bool note_concurrent(stamper *s, const stamped *a, const stamped *b)
     hf_graph *g = s->g;
     hf_txn_id t = g->ver_txn[b->ver];
 
-    if (b->commit == HF_TIME_NONE || !is_held(g, t) || s->start[t] >= a->commit)
+    if (b->commit == HF_TIME_NONE || !hf_graph_takes_snapshot(g, t) ||
+        s->start[t] >= a->commit)
         return false;
     hf_graph_note(g, HF_CONCURRENT_WRITE, g->ver_op[a->ver], g->ver_op[b->ver],
                   HF_NONE, HF_NONE);
@@ -190,7 +185,7 @@ static void look_at_reads(stamper *s)
 
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         for (hf_op_id o = h->op_first[t];
-             is_held(g, t) && o < h->op_first[t + 1]; o++) {
+             hf_graph_takes_snapshot(g, t) && o < h->op_first[t + 1]; o++) {
             uint32_t role = g->op_role[o];
 
             if (!(role & 1u))
@@ -278,15 +273,15 @@ static void write_events(const stamper *s, hf_result *r)
 }
 
 /* Nothing else is wrong or open. */
-static bool is_clean(const hf_graph *g)
+/* Do the recorded times explain all that there is to explain? */
+static bool is_explained(const hf_graph *g)
 {
     for (unsigned a = 0; a < HF_G0; a++)
         if (g->places[a].count > 0 &&
             hf_level_forbids(g->level->level, (hf_anomaly)a))
             return false;
     return g->places[HF_OUTSIDE_SNAPSHOT].count == 0 &&
-           g->places[HF_CONCURRENT_WRITE].count == 0 && g->open_reads == 0 &&
-           g->odd.n == 0 && g->clashes.n == 0 && !g->undecided[0] &&
+           g->places[HF_CONCURRENT_WRITE].count == 0 && hf_graph_is_plain(g) &&
            !g->predicates && !(g->options.assume & HF_REST_ASSUMABLE);
 }
 
@@ -316,7 +311,7 @@ bool hf_graph_stamps(hf_graph *g, hf_result *r)
     for (size_t i = 0; i < g->listed.n; i++)
         s.in_order &= s.commit[g->ver_txn[g->listed.at[i].first]] <
                       s.commit[g->ver_txn[g->listed.at[i].then]];
-    if (!g->own && !g->stopped && is_clean(g) && all && s.in_order &&
+    if (!g->own && !g->stopped && is_explained(g) && all && s.in_order &&
         keeps_sessions(&s) && keeps_time(&s)) {
         write_events(&s, r);
         decided = true;

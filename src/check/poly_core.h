@@ -12,9 +12,9 @@ void hf_poly_confirm(const hf_history *h, const hf_check_options *options,
 
 /* If r is invalid by a proof, looks for as few transactions as it can that are
  * impossible by themselves, and replaces the proof by one about those.  It
- * takes at most a second, or as long as the check took if that is more, and at
- * most half of what the budget has left; whatever it finds, the verdict stays.
- */
+ * takes at most a minute, or ten times as long as the check took if that is
+ * more, and at most half of what the budget has left; whatever it finds, the
+ * verdict stays. */
 void hf_poly_shrink(const hf_history *h, const hf_check_options *options,
                     hf_budget *budget, hf_result *r);
 

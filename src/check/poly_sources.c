@@ -94,13 +94,17 @@ static void meet_writers(hf_worlds *w, hf_value_id v, hf_txn_id *stack,
     }
 }
 
-/* ... of what t read; of lists, every element. */
+/* ... of what t read; of lists, every element.  Those whose elements only dirty
+ * reads returned need not have happened; but with mixed levels a proof has to
+ * say what if they did. */
 static void meet_sources(hf_worlds *w, hf_txn_id t, hf_txn_id *stack,
                          uint32_t *n)
 {
-    const hf_history *h = w->report->g->h;
+    const hf_graph *g = w->report->g;
+    const hf_history *h = g->h;
+    bool dirty = !hf_graph_reads_matter(g, t);
 
-    if (!hf_graph_reads_matter(w->report->g, t))
+    if (dirty && !g->own)
         return;
     for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++) {
         hf_value_id v = hf_worlds_value_read(h, o);
@@ -108,7 +112,7 @@ static void meet_sources(hf_worlds *w, hf_txn_id t, hf_txn_id *stack,
         if (v == HF_NONE)
             continue;
         if (h->value_type[v] != HF_LIST) {
-            if (!own_write_before(h, t, o))
+            if (!dirty && !own_write_before(h, t, o))
                 meet_writers(w, v, stack, n);
             continue;
         }

@@ -325,6 +325,16 @@ static void set_excluded(hf_worlds *w)
     w->r->is_excluded = true;
 }
 
+static void tell_early_limit(hf_worlds *w)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof(text),
+                   "what is open was listed, no world was tried; %s",
+                   hf_budget_reason(w->report->g->budget));
+    set_unknown(w, text);
+}
+
 /* How far it came. */
 static void tell_limit(hf_worlds *w)
 {
@@ -614,7 +624,7 @@ static bool report_places(hf_worlds *w)
 static void decide(hf_worlds *w)
 {
     if (!hf_worlds_settle(w)) {
-        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        tell_early_limit(w);
         return;
     }
     if (w->base == &w->settled) {
@@ -625,12 +635,12 @@ static void decide(hf_worlds *w)
         }
     }
     if (!hf_worlds_gather(w))
-        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        tell_early_limit(w);
     else if (hf_worlds_n_counted(w) > MOST_COUNTED)
         set_unknown(w, "reads of keys that have increments without results, "
                        "and writes of these, are too many for a search");
     else if (w->g->predicates && !hf_worlds_take_conditions(w))
-        set_unknown(w, hf_budget_reason(w->report->g->budget));
+        tell_early_limit(w);
     else if (report_places(w))
         return;
     else if (undecided(w)[0])

@@ -225,10 +225,10 @@ static void gather_events(stamps *s)
     }
 }
 
-static bool is_held(const hf_graph *g, hf_txn_id t)
+static bool has_start(const hf_graph *g, hf_txn_id t)
 {
     return g->happened[t] && g->h->cert.start_ts[t] != HF_TIME_NONE &&
-           (g->own ? g->own[t] : g->level)->shape == HF_SHAPE_SNAPSHOT;
+           hf_graph_takes_snapshot(g, t);
 }
 
 void hf_pred_stamps(hf_pred *p)
@@ -243,7 +243,7 @@ void hf_pred_stamps(hf_pred *p)
     gather_events(&s);
     for (hf_txn_id t = 0; t < h->n_txns && !hf_graph_spent(g); t++)
         for (uint32_t i = p->op_first[t];
-             i < p->op_first[t + 1] && is_held(g, t); i++) {
+             i < p->op_first[t + 1] && has_start(g, t); i++) {
             const hf_pred_op *o = &p->ops.at[i];
 
             if (!is_of_start(&s, o))

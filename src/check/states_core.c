@@ -89,27 +89,6 @@ static void shrink(cutter *c)
     }
 }
 
-/* Without those that even enumeration does not need. */
-static uint32_t minimize(const cutter *c, hf_txn_id *core, uint32_t n)
-{
-    hf_brute_question q = {.level = c->level->level, .budget = c->budget};
-
-    if (hf_brute_core(c->h, core, n, &q) != HF_INVALID)
-        return 0;
-    for (uint32_t i = n; i-- > 0 && n > 1;) {
-        hf_txn_id out = core[i];
-
-        core[i] = core[n - 1];
-        if (hf_brute_core(c->h, core, n - 1, &q) == HF_INVALID) {
-            n--;
-        } else {
-            core[n - 1] = core[i];
-            core[i] = out;
-        }
-    }
-    return n;
-}
-
 static int by_id(const void *a, const void *b)
 {
     hf_txn_id x = *(const hf_txn_id *)a, y = *(const hf_txn_id *)b;
@@ -188,21 +167,26 @@ static bool prove_part(const cutter *c, hf_result *r)
 
 /* ---- all ----------------------------------------------------------------- */
 
+/* Few are enumerated, and left out as long as the rest is impossible. */
+static bool explain_few(cutter *c, hf_result *r)
+{
+    hf_brute_question q = {.level = c->level->level, .budget = c->budget};
+    hf_witness w = {.kind = HF_WITNESS_CORE};
+    uint32_t n = hf_brute_shrink(c->h, c->txns, c->n, &q, &w.minimal);
+
+    if (n == 0)
+        return false;
+    c->n = n;
+    w.confirmed = true;
+    set_finding(c, w, r);
+    return true;
+}
+
 static bool explain(cutter *c, hf_result *r)
 {
-    uint32_t n = c->n;
-
-    if (n > 0)
-        qsort(c->txns, n, sizeof(*c->txns), by_id);
-    if (n <= HF_BRUTE_NODES)
-        n = minimize(c, c->txns, n);
-    if (n > 0 && n <= HF_BRUTE_NODES) {
-        c->n = n;
-        qsort(c->txns, n, sizeof(*c->txns), by_id);
-        set_finding(c, (hf_witness){.kind = HF_WITNESS_CORE}, r);
-        return true;
-    }
-    return c->n < c->h->n_txns && prove_part(c, r);
+    if (c->n > 0)
+        qsort(c->txns, c->n, sizeof(*c->txns), by_id);
+    return explain_few(c, r) || (c->n < c->h->n_txns && prove_part(c, r));
 }
 
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,

@@ -16,6 +16,7 @@
  */
 #include "check/weak_engine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -36,6 +37,16 @@ static void set_unknown(engine *e, const char *reason)
 {
     e->r->verdict = HF_UNKNOWN;
     e->r->reason = hf_arena_text(&e->r->arena, reason, strlen(reason));
+}
+
+static void tell_stop(engine *e)
+{
+    char text[160];
+
+    (void)snprintf(text, sizeof(text),
+                   "neither an order nor a contradiction was found; %s",
+                   hf_budget_reason(e->g.budget));
+    set_unknown(e, text);
 }
 
 static void set_valid(engine *e)
@@ -215,7 +226,7 @@ static void decide(engine *e)
     if (e->g.stopped && e->report.found.n > 0)
         hf_report_deliver(&e->report, e->r); /* what was found stands */
     else if (e->g.stopped)
-        set_unknown(e, hf_budget_reason(e->g.budget));
+        tell_stop(e);
     else if (e->g.too_large)
         set_unknown(e, "the history has more versions than engine weak can "
                        "number (about 2,000 million)");

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/vec.h"
-#include "history/builder.h"
+#include "history/part_cut.h"
 
 bool hf_part_writes(const hf_history *h, hf_op_id op, hf_value_id *ret)
 {
@@ -39,14 +38,9 @@ hf_value_id hf_part_read(const hf_history *h, hf_op_id op)
 
 static bool can_be_cut(const hf_history *h)
 {
-    for (hf_op_id op = 0; op < h->n_ops; op++) {
-        hf_op_kind kind = hf_op_kind_of(h, op);
-
-        if (kind == HF_OP_SQL ||
-            (hf_op_has_predicate(kind) &&
-             hf_op_predicate(h, op).snapshot != HF_SNAPSHOT_NONE))
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (hf_op_is_opaque(h, op))
             return false;
-    }
     return true;
 }
 
@@ -114,6 +108,10 @@ void hf_parts_list(hf_parts *p, const hf_history *h)
     list_writers(p);
     if (hf_has_predicates(h) || p->has_blind)
         list_keys(p);
+    if (hf_has_predicates(h)) {
+        p->snapshots = hf_snapshots_new(h);
+        p->known = HF_NEW_ZEROED(uint8_t, (size_t)h->n_ops + 1);
+    }
 }
 
 void hf_parts_release(hf_parts *p)
@@ -125,20 +123,13 @@ void hf_parts_release(hf_parts *p)
     hf_free(p->kept);
     hf_free(p->key_first);
     hf_free(p->key_writers);
+    hf_snapshots_free(p->snapshots);
+    hf_free(p->known);
 }
 
 /* ---- a part -------------------------------------------------------------- */
 
-typedef struct cut {
-    const hf_parts *p;
-    const hf_history *h; /* the whole */
-    hf_part *ret;
-    hf_builder *b;
-    uint32_t n_keys, n_txns;
-    HF_VEC(hf_op_id) ops;
-} cut;
-
-static uint32_t find(const uint32_t *at, uint32_t n, uint32_t wanted)
+uint32_t hf_cut_find(const uint32_t *at, uint32_t n, uint32_t wanted)
 {
     uint32_t low = 0, high = n;
 
@@ -153,8 +144,7 @@ static uint32_t find(const uint32_t *at, uint32_t n, uint32_t wanted)
     return low < n && at[low] == wanted ? low : HF_NONE;
 }
 
-/* Does somebody write it who is gone? */
-static bool is_outside(const cut *c, hf_value_id v)
+bool hf_cut_is_outside(const hf_cut *c, hf_value_id v)
 {
     for (uint32_t i = c->p->write_first[v]; i < c->p->write_first[v + 1]; i++)
         if (!c->p->kept[c->p->writers[i]])
@@ -162,8 +152,7 @@ static bool is_outside(const cut *c, hf_value_id v)
     return false;
 }
 
-/* Does somebody write the key who is gone? */
-static bool is_shared(const cut *c, hf_key_id key)
+bool hf_cut_is_shared(const hf_cut *c, hf_key_id key)
 {
     for (uint32_t i = c->p->key_first[key]; i < c->p->key_first[key + 1]; i++)
         if (!c->p->kept[c->p->key_writers[i]])
@@ -171,9 +160,15 @@ static bool is_shared(const cut *c, hf_key_id key)
     return false;
 }
 
-static uint32_t n_writers(const cut *c, hf_value_id v)
+/* Do several transactions write it? */
+static bool is_of_several(const hf_cut *c, hf_value_id v)
 {
-    return c->p->write_first[v + 1] - c->p->write_first[v];
+    uint32_t first = c->p->write_first[v];
+
+    for (uint32_t i = first + 1; i < c->p->write_first[v + 1]; i++)
+        if (c->p->writers[i] != c->p->writers[first])
+            return true;
+    return false;
 }
 
 static int by_id(const void *a, const void *b)
@@ -183,7 +178,7 @@ static int by_id(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static hf_key_id add_key(cut *c, hf_key_id key)
+static hf_key_id add_key(hf_cut *c, hf_key_id key)
 {
     const hf_history *h = c->h;
     hf_scalar s = hf_key_scalar(h, key);
@@ -198,8 +193,7 @@ static hf_key_id add_key(cut *c, hf_key_id key)
                             : hf_builder_key_text(c->b, s.text, s.length);
 }
 
-/* Own key, value of the whole. */
-static hf_value_id add_value(cut *c, hf_key_id key, hf_value_id v)
+hf_value_id hf_cut_add_value(hf_cut *c, hf_key_id key, hf_value_id v)
 {
     hf_value_id list = HF_NONE, *items;
     uint32_t n;
@@ -219,45 +213,8 @@ static hf_value_id add_value(cut *c, hf_key_id key, hf_value_id v)
     return list;
 }
 
-/* In the order of the whole, so that ids ascend. */
-static void add_keys(cut *c, const hf_txn_id *txns, uint32_t n)
-{
-    const hf_history *h = c->h;
-    HF_VEC(hf_key_id) keys = {0};
-    hf_predicate q;
-
-    for (uint32_t i = 0; i < n; i++)
-        for (hf_op_id op = h->op_first[txns[i]]; op < h->op_first[txns[i] + 1];
-             op++) {
-            if (h->op_key[op] != HF_NONE)
-                hf_vec_push(&keys, h->op_key[op]);
-            if (!hf_op_has_predicate(hf_op_kind_of(h, op)))
-                continue;
-            q = hf_op_predicate(h, op);
-            for (uint32_t k = 0; k < q.n_versions; k++)
-                hf_vec_push(&keys, h->value_key[q.versions[k].value]);
-            for (uint32_t k = 0; k < q.n_results; k++)
-                hf_vec_push(&keys, h->value_key[q.results[k].value]);
-        }
-    if (keys.n > 0)
-        qsort(keys.at, keys.n, sizeof(*keys.at), by_id);
-    for (size_t i = 0; i < keys.n; i++) {
-        hf_key_id key = keys.at[i], own;
-
-        if (c->n_keys > 0 && keys.at[c->n_keys - 1] == key)
-            continue;
-        own = add_key(c, key);
-        HF_ASSERT(own == c->n_keys);
-        keys.at[c->n_keys++] = key;
-        if (h->key_initial && h->key_initial[key] != HF_NONE)
-            hf_builder_initial(c->b, own,
-                               add_value(c, own, h->key_initial[key]));
-    }
-    c->ret->keys = keys.at; /* given away */
-}
-
 /* What is left of a list; HF_NONE: nothing. */
-static hf_value_id cut_list(cut *c, hf_key_id key, hf_value_id v)
+static hf_value_id cut_list(hf_cut *c, hf_key_id key, hf_value_id v)
 {
     uint32_t n = hf_list_items(c->h, v, NULL);
     hf_value_id *items = HF_NEW_ARRAY(hf_value_id, (size_t)n + 1);
@@ -266,10 +223,10 @@ static hf_value_id cut_list(cut *c, hf_key_id key, hf_value_id v)
 
     (void)hf_list_items(c->h, v, items);
     for (uint32_t i = 0; i < n && whole; i++) {
-        if (!is_outside(c, items[i]))
-            list =
-                hf_builder_list(c->b, key, list, add_value(c, key, items[i]));
-        else if (i + 1 == n || n_writers(c, items[i]) > 1)
+        if (!hf_cut_is_outside(c, items[i]))
+            list = hf_builder_list(c->b, key, list,
+                                   hf_cut_add_value(c, key, items[i]));
+        else if (i + 1 == n || is_of_several(c, items[i]))
             whole = false;
     }
     hf_free(items);
@@ -277,19 +234,20 @@ static hf_value_id cut_list(cut *c, hf_key_id key, hf_value_id v)
 }
 
 /* What is left of what was read; HF_NONE: nothing. */
-static hf_value_id cut_value(cut *c, hf_key_id own, hf_key_id key,
+static hf_value_id cut_value(hf_cut *c, hf_key_id own, hf_key_id key,
                              hf_value_id v)
 {
     bool list = c->h->value_type[v] == HF_LIST;
 
     if (c->p->blind[key])
-        return c->p->lists[key] || is_shared(c, key) ? HF_NONE
-                                                     : add_value(c, own, v);
-    if ((c->p->lists[key] && !list && c->h->value_type[v] != HF_NIL))
+        return c->p->lists[key] || hf_cut_is_shared(c, key)
+                   ? HF_NONE
+                   : hf_cut_add_value(c, own, v);
+    if (c->p->lists[key] && !list && c->h->value_type[v] != HF_NIL)
         return HF_NONE;
-    if (is_outside(c, v))
+    if (hf_cut_is_outside(c, v))
         return HF_NONE;
-    return list ? cut_list(c, own, v) : add_value(c, own, v);
+    return list ? cut_list(c, own, v) : hf_cut_add_value(c, own, v);
 }
 
 static bool adds_up(const hf_history *h, const hf_increment *inc)
@@ -305,7 +263,7 @@ static bool adds_up(const hf_history *h, const hf_increment *inc)
 
 /* An increment whose result might come from others is a write; one that is
  * wrong by itself stays so. */
-static void add_increment(cut *c, hf_txn_id t, hf_op_id op, hf_key_id own)
+static void add_increment(hf_cut *c, hf_txn_id t, hf_op_id op, hf_key_id own)
 {
     hf_increment inc = hf_op_increment(c->h, op);
     hf_value_id before, after;
@@ -314,118 +272,53 @@ static void add_increment(cut *c, hf_txn_id t, hf_op_id op, hf_key_id own)
         hf_builder_increment(c->b, t, own, inc.amount, HF_NONE, HF_NONE);
         return;
     }
-    after = add_value(c, own, inc.after);
+    after = hf_cut_add_value(c, own, inc.after);
     before = cut_value(c, own, c->h->op_key[op], inc.before);
     if (!adds_up(c->h, &inc))
-        before = add_value(c, own, inc.before);
+        before = hf_cut_add_value(c, own, inc.before);
     if (before != HF_NONE)
         hf_builder_increment(c->b, t, own, inc.amount, before, after);
     else
         hf_builder_op(c->b, t, HF_OP_WRITE, own, after);
 }
 
-/* ---- conditions ---------------------------------------------------------- */
+/* ---- keys ---------------------------------------------------------------- */
 
-typedef HF_VEC(hf_version_ref) ref_list;
-
-/* Of a version that was looked at, or a row: is it one of the part? */
-static bool is_left(const cut *c, hf_version_ref ref)
-{
-    hf_key_id key = c->h->value_key[ref.value];
-
-    if (c->p->blind[key] || c->p->lists[key])
-        return false;
-    if (ref.writer == HF_NONE)
-        return !is_outside(c, ref.value);
-    return ref.writer == HF_WRITER_INITIAL || c->p->kept[ref.writer];
-}
-
-static bool is_returned(const cut *c, const hf_predicate *q, hf_key_id key)
-{
-    for (uint32_t i = 0; i < q->n_results; i++)
-        if (c->h->value_key[q->results[i].value] == key)
-            return true;
-    return false;
-}
-
-static void add_ref(cut *c, hf_version_ref ref, ref_list *ret)
-{
-    hf_key_id own = find(c->ret->keys, c->n_keys, c->h->value_key[ref.value]);
-
-    if (ref.writer < HF_WRITER_INITIAL)
-        ref.writer = find(c->ret->txns, c->n_txns, ref.writer);
-    ref.value = add_value(c, own, ref.value);
-    hf_vec_push(ret, ref);
-}
-
-/* What is left of the version set, and of the rows.  A row and its entry stay
- * or go together.  False: it says nothing any more: the entries of an aggregate
- * are all there, or none. */
-static bool cut_refs(cut *c, const hf_predicate *q, bool aggregate,
-                     ref_list *versions, ref_list *rows)
-{
-    for (uint32_t i = 0; i < q->n_versions; i++) {
-        hf_key_id key = c->h->value_key[q->versions[i].value];
-
-        if (is_left(c, q->versions[i]) &&
-            ((!aggregate && is_returned(c, q, key)) || !is_shared(c, key)))
-            add_ref(c, q->versions[i], versions);
-        else if (aggregate)
-            return false;
-    }
-    for (uint32_t i = 0; i < q->n_results; i++)
-        if (is_left(c, q->results[i]))
-            add_ref(c, q->results[i], rows);
-        else if (aggregate)
-            return false;
-    return versions->n > 0 || rows->n > 0 || !q->has_version_set;
-}
-
-static hf_scalar text_of(const hf_history *h, hf_string_id id)
-{
-    hf_str s;
-
-    if (id == HF_NONE)
-        return (hf_scalar){.type = HF_NIL};
-    s = hf_string(h, id);
-    return (hf_scalar){.type = HF_TEXT, .text = s.ptr, .length = s.len};
-}
-
-static bool add_predicate(cut *c, hf_txn_id t, hf_op_id op)
+/* In the order of the whole, so that ids ascend. */
+static void add_keys(hf_cut *c, const hf_txn_id *txns, uint32_t n)
 {
     const hf_history *h = c->h;
-    hf_predicate q = hf_op_predicate(h, op);
-    ref_list versions = {0}, rows = {0};
-    bool left = cut_refs(c, &q, hf_op_is_aggregate(hf_op_kind_of(h, op)),
-                         &versions, &rows);
-    hf_scalar *columns = HF_NEW_ARRAY(hf_scalar, (size_t)q.n_columns + 1);
+    hf_cut_keys keys = {0};
 
-    for (uint32_t i = 0; i < q.n_columns; i++)
-        columns[i] = text_of(h, q.columns[i]);
-    if (left)
-        (void)hf_builder_predicate(
-            c->b, t, h->op_kind[op],
-            &(hf_predicate_in){.table = text_of(h, q.table),
-                               .condition = text_of(h, q.condition),
-                               .columns = columns,
-                               .n_columns = q.n_columns,
-                               .has_version_set = q.has_version_set,
-                               .has_result_set = q.has_result_set,
-                               .versions = versions.at,
-                               .n_versions = (uint32_t)versions.n,
-                               .results = rows.at,
-                               .n_results = (uint32_t)rows.n,
-                               .result = q.result});
-    hf_free(columns);
-    hf_vec_release(&versions);
-    hf_vec_release(&rows);
-    return left;
+    for (uint32_t i = 0; i < n; i++)
+        for (hf_op_id op = h->op_first[txns[i]]; op < h->op_first[txns[i] + 1];
+             op++) {
+            if (h->op_key[op] != HF_NONE)
+                hf_vec_push(&keys, h->op_key[op]);
+            if (hf_op_has_predicate(hf_op_kind_of(h, op)))
+                hf_cut_condition_keys(c, op, &keys);
+        }
+    if (keys.n > 0)
+        qsort(keys.at, keys.n, sizeof(*keys.at), by_id);
+    for (size_t i = 0; i < keys.n; i++) {
+        hf_key_id key = keys.at[i], own;
+
+        if (c->n_keys > 0 && keys.at[c->n_keys - 1] == key)
+            continue;
+        own = add_key(c, key);
+        HF_ASSERT(own == c->n_keys);
+        keys.at[c->n_keys++] = key;
+        if (h->key_initial && h->key_initial[key] != HF_NONE)
+            hf_builder_initial(c->b, own,
+                               hf_cut_add_value(c, own, h->key_initial[key]));
+    }
+    c->ret->keys = keys.at; /* given away */
 }
 
 /* ---- transactions -------------------------------------------------------- */
 
 /* False: nothing of it is left. */
-static bool add_op(cut *c, hf_txn_id t, hf_op_id op)
+static bool add_op(hf_cut *c, hf_txn_id t, hf_op_id op)
 {
     const hf_history *h = c->h;
     hf_op_kind kind = hf_op_kind_of(h, op);
@@ -435,10 +328,10 @@ static bool add_op(cut *c, hf_txn_id t, hf_op_id op)
     if (hf_op_flags_of(h, op) & HF_OP_FAILED)
         return false;
     if (hf_op_has_predicate(kind))
-        return add_predicate(c, t, op);
+        return hf_cut_add_condition(c, t, op);
     if (!(hf_op_installs(kind) || hf_op_reads_item(kind)))
         return false;
-    own = find(c->ret->keys, c->n_keys, h->op_key[op]);
+    own = hf_cut_find(c->ret->keys, c->n_keys, h->op_key[op]);
     if (kind == HF_OP_INCREMENT) {
         add_increment(c, t, op, own);
         return true;
@@ -451,13 +344,13 @@ static bool add_op(cut *c, hf_txn_id t, hf_op_id op)
         if (v == HF_NONE)
             return false;
     } else {
-        v = add_value(c, own, v);
+        v = hf_cut_add_value(c, own, v);
     }
     hf_builder_op(c->b, t, (unsigned)kind, own, v);
     return true;
 }
 
-static void add_txn(cut *c, hf_txn_id whole, hf_session_id session)
+static void add_txn(hf_cut *c, hf_txn_id whole, hf_session_id session)
 {
     const hf_history *h = c->h;
     hf_txn_id t = hf_builder_txn(c->b, session);
@@ -475,7 +368,7 @@ static void add_txn(cut *c, hf_txn_id whole, hf_session_id session)
 }
 
 /* Sessions have no names here: whose they are is enough. */
-static void add_txns(cut *c, const hf_txn_id *txns, uint32_t n)
+static void add_txns(hf_cut *c, const hf_txn_id *txns, uint32_t n)
 {
     hf_session_id *whole = HF_NEW_ARRAY(hf_session_id, (size_t)n + 1);
     hf_session_id *own = HF_NEW_ARRAY(hf_session_id, (size_t)n + 1);
@@ -491,13 +384,14 @@ static void add_txns(cut *c, const hf_txn_id *txns, uint32_t n)
             own[n_sessions++] = hf_builder_session_fresh(c->b);
         }
     for (uint32_t i = 0; i < n; i++)
-        add_txn(c, txns[i],
-                own[find(whole, n_sessions, c->h->txn_session[txns[i]])]);
+        add_txn(
+            c, txns[i],
+            own[hf_cut_find(whole, n_sessions, c->h->txn_session[txns[i]])]);
     hf_free(whole);
     hf_free(own);
 }
 
-static void add_orders(cut *c, const hf_txn_id *txns, uint32_t n)
+static void add_orders(hf_cut *c, const hf_txn_id *txns, uint32_t n)
 {
     const hf_certificate *cert = &c->h->cert;
 
@@ -507,14 +401,15 @@ static void add_orders(cut *c, const hf_txn_id *txns, uint32_t n)
         for (uint64_t k = cert->order_first[key];
              k < cert->order_first[key + 1]; k++)
             if (c->p->kept[cert->order_txn[k]])
-                hf_builder_order(c->b, i, find(txns, n, cert->order_txn[k]));
+                hf_builder_order(c->b, i,
+                                 hf_cut_find(txns, n, cert->order_txn[k]));
     }
 }
 
 void hf_part_cut(const hf_parts *p, const hf_txn_id *txns, uint32_t n,
                  hf_part *ret)
 {
-    cut c = {.p = p, .h = p->whole, .ret = ret, .b = hf_builder_new()};
+    hf_cut c = {.p = p, .h = p->whole, .ret = ret, .b = hf_builder_new()};
     hf_error err;
 
     *ret = (hf_part){.txns = HF_NEW_ARRAY(hf_txn_id, (size_t)n + 1)};
@@ -544,110 +439,4 @@ void hf_part_release(hf_part *p)
     hf_free(p->txns);
     hf_free(p->ops);
     hf_free(p->keys);
-}
-
-/* ---- witnesses ----------------------------------------------------------- */
-
-/* The ids of one kind: table[i] is that of the whole. */
-typedef struct ids {
-    const uint32_t *table;
-    uint32_t n;
-} ids;
-
-typedef struct translator {
-    ids txns, ops, keys;
-    bool to_whole;
-    bool fine;
-} translator;
-
-static uint32_t turn(translator *x, const ids *table, uint32_t id)
-{
-    uint32_t other;
-
-    if (id == HF_NONE)
-        return HF_NONE;
-    if (x->to_whole)
-        other = id < table->n ? table->table[id] : HF_NONE;
-    else
-        other = find(table->table, table->n, id);
-    x->fine &= other != HF_NONE;
-    return other;
-}
-
-static uint32_t turn_chosen(translator *x, uint32_t chosen)
-{
-    if (chosen == HF_CHOSEN_ONLY || chosen == HF_CHOSEN_INITIAL)
-        return chosen;
-    return HF_CHOSEN(turn(x, &x->txns, chosen - 1));
-}
-
-static void turn_edges(translator *x, const hf_witness *w, hf_arena *arena,
-                       hf_witness *ret)
-{
-    ret->edges = hf_arena_get(
-        arena, hf_array_size((size_t)w->n_edges + 1, sizeof(*w->edges)));
-    for (uint32_t i = 0; i < w->n_edges; i++) {
-        const hf_edge *e = &w->edges[i];
-
-        ret->edges[i] = (hf_edge){e->kind,
-                                  turn(x, &x->txns, e->from),
-                                  turn(x, &x->txns, e->to),
-                                  turn(x, &x->keys, e->key),
-                                  turn(x, &x->ops, e->from_op),
-                                  turn(x, &x->ops, e->to_op)};
-    }
-    if (!w->chosen)
-        return;
-    ret->chosen = hf_arena_get(
-        arena, hf_array_size((size_t)w->n_edges + 1, sizeof(*w->chosen)));
-    for (uint32_t i = 0; i < w->n_edges; i++)
-        ret->chosen[i] = turn_chosen(x, w->chosen[i]);
-}
-
-static void turn_steps(translator *x, const hf_witness *w, hf_arena *arena,
-                       hf_witness *ret)
-{
-    ret->steps = hf_arena_get(
-        arena, hf_array_size((size_t)w->n_steps + 1, sizeof(*w->steps)));
-    ret->used = hf_arena_get(
-        arena, hf_array_size((size_t)w->n_used + 1, sizeof(*w->used)));
-    if (w->n_used > 0)
-        memcpy(ret->used, w->used, w->n_used * sizeof(*w->used));
-    for (uint32_t i = 0; i < w->n_steps; i++) {
-        ret->steps[i] = w->steps[i];
-        ret->steps[i].op = turn(x, &x->ops, w->steps[i].op);
-        ret->steps[i].writer = turn(x, &x->txns, w->steps[i].writer);
-        ret->steps[i].entry = turn(x, &x->keys, w->steps[i].entry - 1) + 1;
-    }
-}
-
-static bool translate(const hf_part *p, bool to_whole, const hf_witness *w,
-                      hf_arena *arena, hf_witness *ret)
-{
-    translator x = {.txns = {p->txns, p->h->n_txns},
-                    .ops = {p->ops, p->h->n_ops},
-                    .keys = {p->keys, p->h->n_keys},
-                    .to_whole = to_whole,
-                    .fine = true};
-
-    *ret = *w;
-    turn_edges(&x, w, arena, ret);
-    turn_steps(&x, w, arena, ret);
-    ret->order = hf_arena_get(
-        arena, hf_array_size((size_t)w->n_order + 1, sizeof(*w->order)));
-    for (uint32_t i = 0; i < w->n_order; i++)
-        ret->order[i] = turn(&x, &x.txns, w->order[i]);
-    return x.fine;
-}
-
-bool hf_part_to_whole(const hf_part *p, const hf_witness *w, hf_arena *arena,
-                      hf_witness *ret)
-{
-    return translate(p, true, w, arena, ret);
-}
-
-bool hf_part_from_whole(const hf_part *p, const hf_witness *w, hf_arena *arena,
-                        hf_witness *ret)
-{
-    return translate(p, false, w, arena, ret);
 }

@@ -6,15 +6,15 @@
  * and version orders are those of the rest.  An entry of a version set, with
  * the row if there is one, is left out like a read; one that was not returned,
  * as soon as somebody is gone who wrote its key; an aggregate, with any of its
- * entries.  That only takes demands away:
- * what is invalid in a part is invalid in the whole.
+ * entries.  A snapshot is cut like the version set it stands for.  That only
+ * takes demands away: what is invalid in a part is invalid in the whole.
  *
  * What the certificate says besides version orders is left out as well.
  */
 #ifndef HF_PART_H
 #define HF_PART_H
 
-#include "history/history.h"
+#include "history/snapshot.h"
 #include "model/witness.h"
 
 /* Who writes what in the whole history; made once. */
@@ -29,6 +29,8 @@ typedef struct hf_parts {
     /* per key: who writes it, of any outcome; NULL: no conditions */
     uint32_t *key_first;
     hf_txn_id *key_writers;
+    hf_snapshots *snapshots; /* NULL: there are none */
+    uint8_t *known;          /* per operation with one: part.c */
 } hf_parts;
 
 /* A history of its own; ids ascend with those of the whole. */
@@ -39,16 +41,17 @@ typedef struct hf_part {
     hf_key_id *keys;
 } hf_part;
 
-/* False if there are statements, or version sets given as snapshots, which are
- * not cut; then nothing is to be released.  h must outlive it.  O(operations).
- */
+/* False if there are statements without their items, which are not cut; then
+ * nothing is to be released.  h must outlive it.  O(operations), with snapshots
+ * O(writes log writes). */
 HF_MUST_USE bool hf_parts_init(hf_parts *p, const hf_history *h);
 /* The same of any history; it tells who writes what, and cannot be cut. */
 void hf_parts_list(hf_parts *p, const hf_history *h);
 void hf_parts_release(hf_parts *p);
 
 /* The part of these transactions, ascending and each once.  O(their
- * operations, the lists they read, the versions of what they read). */
+ * operations, the lists they read, the versions of what they read, and for each
+ * snapshot the keys of its table). */
 void hf_part_cut(const hf_parts *p, const hf_txn_id *txns, uint32_t n,
                  hf_part *ret);
 void hf_part_release(hf_part *p);

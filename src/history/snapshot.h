@@ -77,13 +77,14 @@ bool hf_snapshot_ids_hold(const hf_snapshot_ids *set, int64_t id);
 uint32_t hf_snapshot_keys(const hf_snapshots *s, hf_string_id table,
                           const hf_key_id **ret_keys);
 
-/* A copy of h in which every snapshot is written out as a version set: for
- * small histories, as it takes operations times keys.  Operation and
+/* A copy of h in which every snapshot, of those that are kept (per transaction;
+ * NULL: all), is written out as a version set: for few transactions, as it
+ * takes operations times keys.  Operation and
  * transaction ids stay; value ids too, some nil values are added.  A key of
  * which the certificate does not say enough makes the operation one without
  * version set.  Shares the other columns with h, which must outlive it; given
  * back with hf_snapshots_collapse(). */
-hf_history *hf_snapshots_expand(const hf_history *h);
+hf_history *hf_snapshots_expand(const hf_history *h, const uint8_t *kept);
 void hf_snapshots_collapse(hf_history *expanded);
 
 #endif

@@ -120,19 +120,20 @@ static void expand_op(expansion *x, hf_txn_id t, hf_op_id op)
                2 * (size_t)p.n_results);
 }
 
-static void expand_all(expansion *x)
+static void expand_all(expansion *x, const uint8_t *kept)
 {
     const hf_history *h = x->h;
 
     push_words(x, h->extra, h->n_extra);
     for (hf_txn_id t = 0; t < h->n_txns; t++)
-        for (hf_op_id o = h->op_first[t]; o < h->op_first[t + 1]; o++)
+        for (hf_op_id o = h->op_first[t];
+             (!kept || kept[t]) && o < h->op_first[t + 1]; o++)
             if (hf_op_has_predicate(hf_op_kind_of(h, o)) &&
                 hf_op_predicate(h, o).snapshot != HF_SNAPSHOT_NONE)
                 expand_op(x, t, o);
 }
 
-hf_history *hf_snapshots_expand(const hf_history *h)
+hf_history *hf_snapshots_expand(const hf_history *h, const uint8_t *kept)
 {
     expansion x = {.h = h, .s = hf_snapshots_new(h)};
 
@@ -143,7 +144,7 @@ hf_history *hf_snapshots_expand(const hf_history *h)
     copy_column(x.out->op_value, h->op_value, h->n_ops * sizeof(*h->op_value));
     copy_values(&x);
     if (x.s)
-        expand_all(&x);
+        expand_all(&x, kept);
     else
         push_words(&x, h->extra, h->n_extra);
     x.out->extra = x.extra.at;

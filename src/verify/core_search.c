@@ -49,6 +49,9 @@ typedef struct search {
     bool complete;
     unsigned *seen[HF_CORE_MOST];
     uint32_t *missed[HF_CORE_MOST];
+    /* read uncommitted: of one key; see dirty_list_fits() */
+    hf_value_id *elements;
+    bool *can;
 } search;
 
 static bool extend(search *s);
@@ -546,45 +549,55 @@ static bool is_dirty(const search *s, uint32_t key, hf_value_id value)
     return false;
 }
 
-/* The next element of key's sequence after the one at (*n, *i): moves on. */
-static bool next_element(const search *s, uint32_t key, uint32_t *n,
-                         uint32_t *i, hf_value_id *ret)
+/* The elements of the key in the order of those placed; how many there are up
+ * to the reader's own ones before r. */
+static uint32_t lay_out(search *s, const hf_core_read *r, uint32_t reader,
+                        uint32_t *ret_n)
 {
-    for (; *n < s->n_placed; ++*n, *i = 0) {
-        const hf_core_txn *t = &s->c->txns[s->order[*n]];
+    uint32_t n = 0, own = 0, places = 0;
 
-        for (; *i < t->n_appends; ++*i)
-            if (t->appends[*i].key == key) {
-                *ret = t->appends[(*i)++].value;
-                return true;
-            }
+    for (uint32_t at = 0; at < s->n_placed; at++) {
+        const hf_core_txn *t = &s->c->txns[s->order[at]];
+
+        for (uint32_t i = 0; i < t->n_appends; i++) {
+            if (t->appends[i].key != r->key)
+                continue;
+            s->elements[n++] = t->appends[i].value;
+            if (s->order[at] == reader && own++ < r->own)
+                places = n;
+        }
     }
-    return false;
+    *ret_n = n;
+    return places;
 }
 
-/* A list without its dirty elements is a prefix of the sequence; after own
- * appends it ends with the last of them. */
-static bool dirty_list_fits(const search *s, const hf_core_read *r,
-                            uint32_t reader)
+/* A list without some of its dirty elements is a prefix of the sequence; after
+ * own appends it ends with the last of them.  An element may be the clean or
+ * the dirty one of two that are equal: can[k], so many can be matched. */
+static bool dirty_list_fits(search *s, const hf_core_read *r, uint32_t reader)
 {
-    uint32_t n = 0, i = 0, own = 0, owner = HF_NONE;
-    hf_value_id next = HF_NONE;
-    bool more = next_element(s, r->key, &n, &i, &next), clean = false;
+    uint32_t n, places = lay_out(s, r, reader, &n);
+    bool *can = s->can, any = false, last = false;
 
+    for (uint32_t k = 0; k <= n; k++)
+        can[k] = k == 0;
     for (uint32_t at = 0; at < r->n_items; at++) {
-        clean = more && r->items[at] == next;
-        if (!clean && !is_dirty(s, r->key, r->items[at]))
-            return false;
-        if (!clean)
-            continue;
-        owner = s->order[n];
-        own += owner == reader;
-        more = next_element(s, r->key, &n, &i, &next);
+        hf_value_id item = r->items[at];
+        bool dirty = is_dirty(s, r->key, item);
+
+        last = places > 0 && can[places - 1] && s->elements[places - 1] == item;
+        for (uint32_t k = n + 1; k-- > 0;) {
+            if (k < n && can[k] && s->elements[k] == item)
+                can[k + 1] = true;
+            can[k] &= dirty;
+        }
     }
-    return r->own == 0 || (clean && owner == reader && own == r->own);
+    for (uint32_t k = 0; k <= n; k++)
+        any |= can[k];
+    return r->own == 0 ? any : last;
 }
 
-static bool dirty_lists_fit(const search *s)
+static bool dirty_lists_fit(search *s)
 {
     for (uint32_t t = 0; t < s->c->n; t++)
         for (uint32_t i = 0; (s->in & 1u << t) && i < s->c->txns[t].n_reads;
@@ -642,16 +655,20 @@ bool hf_core_has_order(hf_core *c)
 {
     search s = {.c = c};
     unsigned maybe = c->unknown;
+    size_t appends = 0;
 
     if (c->broken)
         return false;
     for (uint32_t t = 0; t < c->n; t++) {
         size_t n = c->txns[t].n_reads;
 
+        appends += c->txns[t].n_appends;
         s.chosen[t] = hf_zeros(c->v, n, sizeof(*s.chosen[t]));
         s.seen[t] = hf_zeros(c->v, n, sizeof(*s.seen[t]));
         s.missed[t] = hf_zeros(c->v, n, sizeof(*s.missed[t]));
     }
+    s.elements = hf_zeros(c->v, appends + 1, sizeof(*s.elements));
+    s.can = hf_zeros(c->v, appends + 1, sizeof(*s.can));
     for (;;) {
         bool broken = false;
 

@@ -75,6 +75,7 @@ static bool check_in(hf_verifier *v, const hf_part *part)
     claim.witness.n_order = 0;
     claim.witness.minimal = claim.witness.confirmed = false;
     inner = hf_verify_open(part->h);
+    hf_verify_set_dialect(inner, v->dialect);
     inner->view = v->view;
     v->status = hf_verify_claim_in(inner, &claim, v->budget, &answer, v->err);
     hf_verify_close(inner);

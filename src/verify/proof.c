@@ -10,7 +10,7 @@
  * a resolution on it must do no harm.  There nothing clashes, and the clause
  * that says something, or more than was thought, stands for both.  What stands
  * is always a clause that was derived, so this can never prove too much.
- * Otherwise a resolution is on exactly one fact.
+ * Otherwise a resolution is on one fact, whichever.
  *
  * Clauses are given back after their last use.  Time is linear in the lengths
  * of the clauses resolved, as many times as they are used.
@@ -246,14 +246,34 @@ static bool has(const clause *c, uint32_t literal)
     return false;
 }
 
+/* A literal of c whose negation is in hand; how many there are.  Several: its
+ * maker took facts apart that are one.  What is left, whichever it is resolved
+ * on, is true, and has another fact in both ways. */
+static uint32_t find_clash(const resolver *r, const clause *c, uint32_t *ret_n)
+{
+    uint32_t clash = HF_NONE;
+
+    *ret_n = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (r->mark[c->literals[i] ^ 1]) {
+            if ((*ret_n)++ == 0 || r->doubt == DOUBT_OTHER)
+                clash = c->literals[i];
+        }
+    return clash;
+}
+
 static bool resolve_here(resolver *r, const clause *c);
 
 /* If one of the two lacks what is resolved on it says more than its maker
  * thinks, and stands for the result. */
 static bool resolve(resolver *r, const clause *c)
 {
-    uint32_t pivot = find_pivot(r, c);
+    uint32_t pivot = find_pivot(r, c), clash, n;
 
+    if (pivot == HF_NONE) {
+        clash = find_clash(r, c, &n);
+        pivot = n > 1 ? clash : HF_NONE;
+    }
     resolve_whole(r, c, pivot);
     if (pivot == HF_NONE)
         return resolve_here(r, c);
@@ -277,20 +297,10 @@ static bool resolve(resolver *r, const clause *c)
 
 static bool resolve_here(resolver *r, const clause *c)
 {
-    uint32_t n = 0, pivot = HF_NONE;
+    uint32_t n, pivot = find_clash(r, c, &n);
 
-    for (uint32_t i = 0; i < c->n; i++)
-        if (r->mark[c->literals[i] ^ 1]) {
-            pivot = c->literals[i];
-            n++;
-        }
     if (n == 0)
         return choose(r, c);
-    if (n > 1)
-        return hf_refuse(r->p->v,
-                         "%u facts stand in one clause and negated "
-                         "in the other",
-                         (unsigned)n);
     r->mark[pivot ^ 1] = false;
     r->n_marked--;
     for (uint32_t i = 0; i < c->n; i++)

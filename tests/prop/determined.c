@@ -368,7 +368,7 @@ bool is_determined(const hf_history *h, bool unread_happened)
 
     if (h->n_extra == 0)
         return digest_is_determined(h, unread_happened);
-    plain = hf_snapshots_expand(h);
+    plain = hf_snapshots_expand(h, NULL);
     known = digest_is_determined(plain, unread_happened);
     hf_snapshots_collapse(plain);
     return known;

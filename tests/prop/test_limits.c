@@ -86,6 +86,9 @@ static void interrupt(run *r, const hf_engine *engine, const hf_history *h,
     else if (part->verdict != HF_UNKNOWN &&
              !is_proved(NULL, h, part, &part->witness, &err))
         complain(r, engine, level, stop, err.text);
+    else if (part->verdict == HF_UNKNOWN && l.budget.spent &&
+             strcmp(part->reason, hf_budget_reason(&l.budget)) == 0)
+        complain(r, engine, level, stop, "it does not say how far it came");
     else
         r->passed++;
     r->known += l.budget.spent && part->verdict != HF_UNKNOWN;

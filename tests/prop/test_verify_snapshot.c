@@ -349,7 +349,7 @@ static hf_history *make(plan *p, char *text, size_t size)
         }
     print_history(p, text, size);
     h = read_history(text);
-    x = hf_snapshots_expand(h);
+    x = hf_snapshots_expand(h, NULL);
     for (int i = 0; i < p->n_txns; i++)
         for (int j = 0; j < p->txns[i].n_ops; j++, id++) {
             op *o = &p->txns[i].ops[j];
@@ -548,7 +548,7 @@ static void run_one(uint64_t seed, unsigned long *n)
     assert_non_null(p);
     plan_history(p, seed);
     h = make(p, text, sizeof(text));
-    x = hf_snapshots_expand(h);
+    x = hf_snapshots_expand(h, NULL);
     q.h = h;
     q.x = x;
     q.has_gap = has_gap(x);

@@ -493,7 +493,7 @@ static void set_right(world *w)
 
 static void open_pair(pair *p, const hf_history *h, hf_history **x)
 {
-    *x = p->w->source == BY_STATE ? NULL : hf_snapshots_expand(h);
+    *x = p->w->source == BY_STATE ? NULL : hf_snapshots_expand(h, NULL);
     p->in_h = hf_verify_open(h);
     p->in_x = *x ? hf_verify_open(*x) : NULL;
 }

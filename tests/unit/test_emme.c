@@ -159,7 +159,7 @@ static unsigned compare_sets(const hf_generate_options *o, hf_version_sets how)
     q.version_sets = how;
     a = generate(&p);
     b = generate(&q);
-    x = hf_snapshots_expand(b);
+    x = hf_snapshots_expand(b, NULL);
     assert_int_equal(a->n_ops, x->n_ops);
     assert_int_equal(a->n_txns, x->n_txns);
     assert_memory_equal(a->op_kind, x->op_kind, a->n_ops);
