@@ -339,6 +339,27 @@ def others(kind, missing):
         server.server.wait()
 
 
+# ---- signals --------------------------------------------------------------
+
+# timeout(1) sends its signal twice; a run ends in good order all the same.
+def signalled_twice():
+    for i in range(30):
+        how = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]
+        history = path("twice.hf")
+        child = subprocess.Popen(
+            [program, "run", "--db", "store", "-w", "bank", "-t", "60s", "-o",
+             history, "--force"], stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.STDOUT)
+        wait_until(lambda: size_of(history) > 20000)
+        child.send_signal(how)
+        time.sleep(i * 1e-5)
+        child.send_signal(how)
+        said = child.communicate(timeout=60)[0]
+        if child.returncode != 0 or "invariants: all hold" not in said:
+            complain("%s twice: status %d" % (how, child.returncode), said)
+        os.unlink(history)
+
+
 # ---- TMPDIR ---------------------------------------------------------------
 
 def elsewhere():
@@ -458,6 +479,7 @@ def main():
         other_tables()
         others(Postgres, "pg_config")
         others(MariaDB, "mariadb-install-db")
+        signalled_twice()
         elsewhere()
         nothing_left()
     finally:
