@@ -408,6 +408,42 @@ def elsewhere():
                                text=True, timeout=120))
 
 
+# Of /tmp nothing is used then: two runs at a time are in nobody's way.
+def tmp_is_closed():
+    try:
+        place = tempfile.mkdtemp(prefix="hf-luck-", dir="/dev/shm")
+    except OSError:
+        print("skip: /tmp is closed: no /dev/shm")
+        return
+    os.chmod(place, 0o755)
+    mine = shutil.copy(program, place)
+    try:
+        for db, needs in (("sqlite", "true"), ("sqlite-processes", "true"),
+                          ("rocksdb", "true"), ("postgres", "pg_config"),
+                          ("postgres-standby", "pg_config"),
+                          ("mariadb", "mariadbd")):
+            if not root or not shutil.which(needs):
+                print("skip: /tmp is closed: " + db)
+                continue
+            done = subprocess.run(
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                 "mount -t tmpfs -o ro tmpfs /tmp || exit 77; exec \"$@\"",
+                 "sh", mine, "run", "--db", db, "-w", "bank", "-n", "100",
+                 "-o", place + "/h.hf", "--force"], capture_output=True,
+                env=dict(os.environ, TMPDIR=place), text=True, timeout=200)
+            if done.returncode == 77 or "unshare" in done.stderr:
+                print("skip: /tmp is closed: no file system can be mounted")
+                return
+            if done.returncode != 0:
+                complain("%s: /tmp is closed: status %d" % (
+                    db, done.returncode), done.stderr)
+            left = sorted(os.listdir(place))
+            if left != ["h.hf", os.path.basename(mine)]:
+                complain("%s: left in TMPDIR: %s" % (db, left))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
 # ---- nothing is left ------------------------------------------------------
 
 # Processes whose directory was in that /tmp.
@@ -481,6 +517,7 @@ def main():
         others(MariaDB, "mariadb-install-db")
         signalled_twice()
         elsewhere()
+        tmp_is_closed()
         nothing_left()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
