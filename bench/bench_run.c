@@ -127,8 +127,11 @@ int main(int argc, char **argv)
     double ratio;
     bool flat;
 
-    if (fd < 0 || seconds < 0.3)
+    if (fd < 0 || seconds < 0.3) {
+        (void)fprintf(stderr, "bench_run: rounds of at least 0.3 s, and a "
+                              "place for a file in /tmp\n");
         return 2;
+    }
     (void)close(fd);
     for (unsigned i = 0; i < PAIRS; i++) {
         for (unsigned k = 0; k < 2; k++) {

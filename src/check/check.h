@@ -14,6 +14,7 @@
 typedef enum hf_hint {
     HF_HINT_AUTO = 0, /* each that the history has, in turn */
     HF_HINT_SERIAL,   /* the recorded serial order */
+    HF_HINT_COMMIT,   /* by the begin of the commit call */
     HF_HINT_TIMES,    /* starts by begin, commits by end */
     HF_HINT_END,
     HF_HINT_BEGIN,

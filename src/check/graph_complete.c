@@ -44,8 +44,8 @@ static bool try_serial(hf_judge *e, const hf_txn_id *order, uint32_t n)
     return fine;
 }
 
-/* Transactions that happened: by recorded order or the time of their end,
- * where that is known; else in the order of the file. */
+/* Transactions that happened: by recorded commit or the time at which it was
+ * asked for, where that is known; else in the order of the file. */
 hf_txn_id *hf_graph_guess_order(const hf_graph *g, uint32_t *ret_n)
 {
     const hf_history *h = g->h;
@@ -57,7 +57,7 @@ hf_txn_id *hf_graph_guess_order(const hf_graph *g, uint32_t *ret_n)
     for (hf_txn_id t = 0; t < h->n_txns; t++)
         if (g->happened[t])
             all[n++] = (hf_sortable){h->cert.commit_ts ? h->cert.commit_ts[t]
-                                                       : hf_txn_end_time(h, t),
+                                                       : hf_txn_last_call(h, t),
                                      t};
     hf_sort(all, n);
     for (uint32_t i = 0; i < n; i++)

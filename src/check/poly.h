@@ -345,6 +345,7 @@ hf_order_answer hf_poly_attempt(hf_graph_report *report, hf_result *r,
 /* All nodes in an order to begin with. */
 uint32_t *hf_poly_hint(const hf_poly *p, hf_hint kind);
 bool hf_poly_has_times(const hf_history *h);
+bool hf_poly_has_commits(const hf_history *h); /* when commits were called */
 /* For levels weaker than snapshot isolation: the commits in an order that
  * proves that, if it is found soon; else NULL.  Only orders are open. */
 hf_txn_id *hf_poly_stronger_order(hf_graph_report *report, hf_result *r);

@@ -124,6 +124,8 @@ static bool is_worth_a_try(const hf_poly *p, hf_hint kind, bool times)
 {
     if (kind == HF_HINT_SERIAL)
         return p->g->h->cert.n_serial > 0;
+    if (kind == HF_HINT_COMMIT)
+        return hf_poly_has_commits(p->g->h);
     if (kind == HF_HINT_TIMES && p->walk.form == HF_WALK_PLAIN)
         return false;
     return (kind == HF_HINT_FILE) != times;

@@ -14,7 +14,11 @@ bool hf_poly_has_times(const hf_history *h)
            (h->txn_begin != NULL && h->txn_end != NULL);
 }
 
-/* Twice the time, so that there is room for the middle. */
+bool hf_poly_has_commits(const hf_history *h)
+{
+    return !h->cert.commit_ts && h->op_start && h->txn_begin && h->txn_end;
+}
+
 static void times_of(const hf_history *h, hf_txn_id t, hf_hint kind,
                      uint64_t *begin, uint64_t *end)
 {
@@ -29,7 +33,9 @@ static void times_of(const hf_history *h, hf_txn_id t, hf_hint kind,
         *end = hf_txn_end_time(h, t);
         *begin = hf_txn_begin_time(h, t);
     }
-    if (kind == HF_HINT_END)
+    if (kind == HF_HINT_COMMIT)
+        *end = hf_txn_last_call(h, t);
+    else if (kind == HF_HINT_END)
         *begin = *end;
     else if (kind == HF_HINT_BEGIN)
         *end = *begin;

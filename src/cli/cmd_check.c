@@ -183,7 +183,7 @@ const char *hf_choose_order(unsigned index)
 /* In the order of hf_hint. */
 static const char *choose_hint(unsigned index)
 {
-    static const char *const hints[] = {"serial", "times",  "end",
+    static const char *const hints[] = {"serial", "commit", "times", "end",
                                         "begin",  "middle", "file"};
 
     return index < sizeof(hints) / sizeof(hints[0]) ? hints[index] : NULL;
@@ -539,8 +539,9 @@ static const hf_option options[] = {
      .choices = choose_hint,
      .summary = "the order in which engine polygraph begins to search",
      .detail = "Only to find an answer sooner: it is never part of a proof. "
-               "serial: the order in the certificate; times: starts by begin, "
-               "commits by end; end, begin, middle: one of these times; file: "
+               "serial: the order in the certificate; commit: when the commit "
+               "was called; times: starts by begin, commits by end; end, "
+               "begin, middle: one of these times; file: "
                "as they stand in the file. Without this option all that the "
                "history has are tried in turn.",
      .example = "--engine polygraph --hint middle"},

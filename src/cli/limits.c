@@ -7,11 +7,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -23,8 +26,13 @@
 /* Memory for saying goodbye, above the limit. */
 #define GRACE_BYTES ((size_t)16 << 20)
 
+/* A signal that comes again so soon is the same one: timeout(1) sends it to
+   its child and to its group, and a terminal's is passed on by others. */
+#define SAME_SIGNAL_NS 300000000
+
 static struct {
     volatile sig_atomic_t interrupted;
+    _Atomic int64_t first_at[NSIG]; /* of each signal, 0: none yet */
     char *time_words;
     char *memory_words;
 } state;
@@ -64,30 +72,39 @@ static void on_out_of_memory(size_t wanted)
 
 static void on_interrupt(int signal_number)
 {
-    (void)signal_number;
+    struct timespec t = {0};
+    int64_t now, first = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + 1;
     state.interrupted = 1;
+    if (atomic_compare_exchange_strong(&state.first_at[signal_number], &first,
+                                       now) ||
+        now - first < SAME_SIGNAL_NS)
+        return;
+    (void)signal(signal_number, SIG_DFL);
+    (void)raise(signal_number);
+}
+
+static void ask_for_end_at(int signal_number)
+{
+    struct sigaction action = {0};
+
+    action.sa_handler = on_interrupt;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(signal_number, &action, NULL);
 }
 
 void hf_limits_init(void)
 {
-    struct sigaction action = {0};
-
     hf_set_out_of_memory(on_out_of_memory);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESETHAND;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
+    ask_for_end_at(SIGINT);
 }
 
 void hf_limits_catch_end(void)
 {
-    struct sigaction action = {0};
-
-    action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESETHAND;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGTERM, &action, NULL);
-    (void)sigaction(SIGHUP, &action, NULL);
+    ask_for_end_at(SIGTERM);
+    ask_for_end_at(SIGHUP);
 }
 
 bool hf_cli_interrupted(void)

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* From now on the first SIGINT asks for an end and the second is one, and
- * running out of memory is one line and a status. */
+/* From now on the first SIGINT asks for an end and a later one is one (twice at
+ * once counts once), and running out of memory is one line and a status. */
 void hf_limits_init(void);
 
 /* From now on SIGTERM and SIGHUP ask for an end as well: for work that has

@@ -178,9 +178,11 @@ static hf_status install(hf_my_db *p, hf_error *err)
                                     "/usr/local/mysql/scripts",
                                     NULL, p->base.driver->package};
     char program[HF_SERVER_PATH * 2], data[HF_SERVER_PATH + 40];
+    char temporary[HF_SERVER_PATH + 40]; /* /tmp is cleared by other servers */
     const char *arguments[] = {program,
                                "--no-defaults",
                                data,
+                               temporary,
                                "--auth-root-authentication-method=normal",
                                "--skip-test-db",
                                "--skip-name-resolve",
@@ -193,6 +195,8 @@ static hf_status install(hf_my_db *p, hf_error *err)
     if (st != HF_OK)
         return st;
     (void)snprintf(data, sizeof(data), "--datadir=%s/n0",
+                   hf_server_directory(p->server));
+    (void)snprintf(temporary, sizeof(temporary), "--tmpdir=%s",
                    hf_server_directory(p->server));
     return hf_server_run(p->server, arguments, 120, err);
 }

@@ -388,30 +388,35 @@ hf_status hf_server_mkdir(hf_server *s, const char *name, hf_error *err)
 
 /* ---- logs ---------------------------------------------------------------- */
 
-static bool tells(const char *line)
+/* How much a line says about why: a full disk is the cause of what is
+   complained about after it. */
+static unsigned tells(const char *line)
 {
     /* what MariaDB adds to the error before */
     if (strstr(line, "] Aborting") || strstr(line, "init function returned") ||
         strstr(line, "registration as a") || strstr(line, "Unknown/unsupp"))
-        return false;
+        return 0;
+    if (strstr(line, "No space left") || strstr(line, "out of disk space") ||
+        strstr(line, "Disk full"))
+        return 2;
     return strstr(line, "FATAL") || strstr(line, "PANIC") ||
            strstr(line, "ERROR") || strstr(line, "error") ||
            strstr(line, "could not");
 }
 
-/* The last line that names an error, else the last one. */
+/* The last of the lines that tell most. */
 static void choose_line(char *text, char *ret, size_t size)
 {
     char *rest = text, *line;
-    bool telling = false;
+    unsigned most = 0;
 
     ret[0] = '\0';
     while ((line = strsep(&rest, "\n"))) {
-        bool t = tells(line);
+        unsigned t = tells(line);
 
-        if (*line == '\0' || (telling && !t))
+        if (*line == '\0' || t < most)
             continue;
-        telling = t;
+        most = t;
         (void)snprintf(ret, size, "%s", line);
     }
     for (char *c = ret; *c; c++)

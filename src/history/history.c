@@ -59,6 +59,16 @@ bool hf_op_interval(const hf_history *h, hf_txn_id t, hf_op_id op,
     return true;
 }
 
+uint64_t hf_txn_last_call(const hf_history *h, hf_txn_id t)
+{
+    uint64_t start, end;
+
+    if (h->op_first[t] < h->op_first[t + 1] &&
+        hf_op_interval(h, t, h->op_first[t + 1] - 1, &start, &end))
+        return start;
+    return hf_txn_end_time(h, t);
+}
+
 bool hf_has_predicates(const hf_history *h)
 {
     for (hf_op_id o = 0; h->n_extra > 0 && o < h->n_ops; o++)

@@ -230,6 +230,14 @@ hf_txn_id hf_op_txn(const hf_history *h, hf_op_id op);
 bool hf_op_interval(const hf_history *h, hf_txn_id t, hf_op_id op,
                     uint64_t *ret_start, uint64_t *ret_end);
 
+/* When the last call of t began, its commit or abort; where the times of calls
+ * were not recorded, when t ended.
+ *
+ * Who stands in the way of another transaction has its locks until then, and
+ * the other one is not that far yet: where locks are kept to the end, or the
+ * second writer has to give up, conflicts are in this order. */
+uint64_t hf_txn_last_call(const hf_history *h, hf_txn_id t);
+
 static inline uint64_t hf_txn_begin_time(const hf_history *h, hf_txn_id t)
 {
     return h->txn_begin ? h->txn_begin[t] : HF_TIME_NONE;

@@ -10,6 +10,9 @@ answers nobody from the begin of its note to the end, a stopped client does
 nothing, a client that was cut or killed goes on as another session.  What the
 system does not allow is skipped with the reason.
 
+A hundred clients (processes) of SQLite are killed, and ten servers: the verdict
+is right each time.  (Kills of the program itself are in test_run.c.)
+
 Read back as well: what a standby serves of a workload whose transactions all
 write, those of odd clients that end before their first write.
 """
@@ -141,6 +144,32 @@ def one(db, fault, pattern):
     print("%s: %d notes" % (what, len(notes)))
 
 
+# The verdict about runs with so many kills in all.
+def kills(db, every, seconds, wanted):
+    done = 0
+    for _ in range(6):
+        place = os.path.join(scratch, "kills")
+        ended = subprocess.run(
+            [program, "test", "--db", db, "-w", "bank", "-c", "6", "-t",
+             seconds, "--faults", "kill", "--fault-every", every, "--json",
+             "--expect", "valid", "-o", place], capture_output=True, text=True,
+            timeout=300)
+        if ended.returncode != 0:
+            complain("%s, kills: status %d" % (db, ended.returncode),
+                     ended.stdout[-300:], ended.stderr[-300:])
+            return
+        run = json.loads(ended.stdout.splitlines()[0])
+        done += run["faults"]
+        if run["broken"] or run["committed"] == 0:
+            complain("%s, kills: %s" % (db, run))
+        shutil.rmtree(place)
+        if done >= wanted:
+            break
+    if done < wanted:
+        complain("%s: %d kills only" % (db, done))
+    print("%s: %d kills, valid" % (db, done))
+
+
 def standby_reads():
     path = os.path.join(scratch, "h.jsonl")
     done = subprocess.run(
@@ -168,6 +197,9 @@ def main():
                 print("skip: %s: no program %s" % (db, needs))
                 continue
             one(db, fault, pattern)
+        kills("sqlite-processes", "50ms", "6s", 100)
+        if shutil.which("pg_config"):
+            kills("postgres", "400ms", "8s", 10)
         if shutil.which("pg_config"):
             standby_reads()
     finally:

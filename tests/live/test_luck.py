@@ -339,6 +339,27 @@ def others(kind, missing):
         server.server.wait()
 
 
+# ---- signals --------------------------------------------------------------
+
+# timeout(1) sends its signal twice; a run ends in good order all the same.
+def signalled_twice():
+    for i in range(30):
+        how = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]
+        history = path("twice.hf")
+        child = subprocess.Popen(
+            [program, "run", "--db", "store", "-w", "bank", "-t", "60s", "-o",
+             history, "--force"], stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.STDOUT)
+        wait_until(lambda: size_of(history) > 20000)
+        child.send_signal(how)
+        time.sleep(i * 1e-5)
+        child.send_signal(how)
+        said = child.communicate(timeout=60)[0]
+        if child.returncode != 0 or "invariants: all hold" not in said:
+            complain("%s twice: status %d" % (how, child.returncode), said)
+        os.unlink(history)
+
+
 # ---- TMPDIR ---------------------------------------------------------------
 
 def elsewhere():
@@ -385,6 +406,42 @@ def elsewhere():
     words, environment = run("sqlite", place + "/none", "-n", "10")
     bad("none", subprocess.run(words, env=environment, capture_output=True,
                                text=True, timeout=120))
+
+
+# Of /tmp nothing is used then: two runs at a time are in nobody's way.
+def tmp_is_closed():
+    try:
+        place = tempfile.mkdtemp(prefix="hf-luck-", dir="/dev/shm")
+    except OSError:
+        print("skip: /tmp is closed: no /dev/shm")
+        return
+    os.chmod(place, 0o755)
+    mine = shutil.copy(program, place)
+    try:
+        for db, needs in (("sqlite", "true"), ("sqlite-processes", "true"),
+                          ("rocksdb", "true"), ("postgres", "pg_config"),
+                          ("postgres-standby", "pg_config"),
+                          ("mariadb", "mariadbd")):
+            if not root or not shutil.which(needs):
+                print("skip: /tmp is closed: " + db)
+                continue
+            done = subprocess.run(
+                ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                 "mount -t tmpfs -o ro tmpfs /tmp || exit 77; exec \"$@\"",
+                 "sh", mine, "run", "--db", db, "-w", "bank", "-n", "100",
+                 "-o", place + "/h.hf", "--force"], capture_output=True,
+                env=dict(os.environ, TMPDIR=place), text=True, timeout=200)
+            if done.returncode == 77 or "unshare" in done.stderr:
+                print("skip: /tmp is closed: no file system can be mounted")
+                return
+            if done.returncode != 0:
+                complain("%s: /tmp is closed: status %d" % (
+                    db, done.returncode), done.stderr)
+            left = sorted(os.listdir(place))
+            if left != ["h.hf", os.path.basename(mine)]:
+                complain("%s: left in TMPDIR: %s" % (db, left))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 # ---- nothing is left ------------------------------------------------------
@@ -458,7 +515,9 @@ def main():
         other_tables()
         others(Postgres, "pg_config")
         others(MariaDB, "mariadb-install-db")
+        signalled_twice()
         elsewhere()
+        tmp_is_closed()
         nothing_left()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

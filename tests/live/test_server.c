@@ -55,12 +55,21 @@ static void failed_starts_say_why(void **state)
                                "echo first; echo ERROR: no luck; echo end; "
                                "exit 3",
                                NULL};
+    const char *const full[] = {"/bin/sh", "-c",
+                                "echo no size: probably out of disk space; "
+                                "echo ERROR: Generic error; exit 1",
+                                NULL};
     const char *const slow[] = {"/bin/sleep", "60", NULL};
     char directory[200];
     hf_error err = {0};
     hf_server *s;
 
     (void)state;
+    live_ok(hf_server_new(&o, &s, &err), &err);
+    assert_int_equal(hf_server_run(s, full, 5, &err), HF_ERR_IO);
+    assert_string_equal(err.text,
+                        "\"sh\" failed: no size: probably out of disk space");
+    hf_server_free(s);
     live_ok(hf_server_new(&o, &s, &err), &err);
     (void)snprintf(directory, sizeof(directory), "%s", hf_server_directory(s));
     assert_int_equal(hf_server_run(s, bad, 5, &err), HF_ERR_IO);
