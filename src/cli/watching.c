@@ -13,6 +13,7 @@
 
 #define SHOWN 10u
 #define DEFAULT_STALL 5.0
+#define FILE_AHEAD ((size_t)4 << 20) /* of events, to be read ahead */
 #define PROFILE_BYTES ((size_t)1 << 20)
 
 /* ---- profiles ------------------------------------------------------------ */
@@ -272,6 +273,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
                                  : 1,
                   .clock_error = nanoseconds(w->set->clock_error)},
         .pipeline = {.stall_ns = live ? nanoseconds(stall) : 0,
+                     .ahead = w->alone && !live ? FILE_AHEAD : 0,
                      .directory = getenv("TMPDIR")},
         .starts_empty = w->is_ours || w->set->initial == 1,
         .is_unknown = w->set->initial == 2,

@@ -85,6 +85,9 @@ HF_MUST_USE hf_status hf_history_validate_times(const hf_history *h,
 HF_MUST_USE hf_status hf_history_validate_rest(const hf_history *h,
                                                hf_error *err);
 
+/* For hf_history.block; freed with the history. */
+void *hf_history_block(size_t size);
+
 /* Computes what follows from the other columns: session_first and
  * session_txns, and `bytes`. */
 void hf_history_derive(hf_history *h);

@@ -142,21 +142,35 @@ static hf_status check_unusual(const hf_history *h, hf_op_id op,
                : bad(err, "the type of the value of operation", op);
 }
 
-/* True if the operations are all reads and writes of values of their key. */
+/* Types that a value of each plain kind may have, as bits; value_fits(). */
+static const uint8_t plain_types[HF_OP_DELETE + 1] = {
+    [HF_OP_READ] = (uint8_t) ~(1u << HF_LIST),
+    [HF_OP_WRITE] = (uint8_t) ~(1u << HF_LIST),
+    [HF_OP_APPEND] = (uint8_t) ~(1u << HF_LIST | 1u << HF_NIL),
+    [HF_OP_READ_LIST] = 1u << HF_LIST | 1u << HF_NIL,
+    [HF_OP_INSERT] = (uint8_t) ~(1u << HF_LIST),
+    [HF_OP_DELETE] = 1u << HF_NIL,
+};
+_Static_assert(HF_SCALAR_TYPE_COUNT <= 8 && HF_LIST < 8, "types are bits");
+
+/* True if the operations are all reads and writes of values of their key, or
+ * begins and ends.  Types of values were checked before. */
 static bool all_plain(const hf_history *h, hf_op_id from, hf_op_id to)
 {
     const hf_value_id *value = h->op_value;
     uint32_t unusual = 0, n_values = h->n_values;
 
-    if (n_values == 0)
-        return from == to;
     for (hf_op_id op = from; op < to; op++) {
-        uint32_t in_range = value[op] < n_values;
-        uint32_t v = in_range ? value[op] : 0;
+        unsigned kind = h->op_kind[op] & HF_OP_KIND_MASK;
+        uint32_t v = value[op];
 
-        unusual |=
-            (uint32_t)((h->op_kind[op] & HF_OP_KIND_MASK) > HF_OP_DELETE) |
-            (in_range ^ 1) | (h->value_key[v] ^ h->op_key[op]);
+        if (kind <= HF_OP_DELETE && v < n_values)
+            unusual |= (h->value_key[v] ^ h->op_key[op]) |
+                       (~plain_types[kind] >> h->value_type[v] & 1u);
+        else if (kind >= HF_OP_BEGIN && kind <= HF_OP_ABORT)
+            unusual |= ~(v & h->op_key[op]); /* both are HF_NONE */
+        else
+            return false;
     }
     return unusual == 0;
 }

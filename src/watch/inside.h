@@ -387,6 +387,7 @@ typedef struct live_scan {
 } live_scan;
 
 typedef struct watch_group {
+    HF_VEC(placed) fresh; /* not in their blocks: nobody has asked yet */
     HF_VEC(place_block *) blocks;
     HF_VEC(live_scan) live;
 } watch_group;
@@ -434,7 +435,7 @@ struct hf_watch {
     uint32_t page_room;
     size_t n_pages;
     HF_VEC(void *) old_tables;
-    uint64_t *whole; /* bits: keys that are rows of their own, and were met */
+    uint64_t *whole; /* bits: keys known to be rows of their own */
     uint32_t whole_room;
     watch_key *slab;  /* where pages are taken from; all of them: */
     size_t slab_left; /* pages */
@@ -550,11 +551,32 @@ void hf_watch_totals_trim(hf_watch *w);
 /* ---- intake.c and watch.c
  * ------------------------------------------------------------- */
 
-void hf_watch_push_item(hf_watch *w, const watch_item *it);
 void hf_watch_take(hf_watch *w, const hf_event *e);
 void hf_watch_take_late(hf_watch *w, const hf_event *e);
-watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
-                            uint32_t row, item_kind kind);
+static inline watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t,
+                                          uint32_t key, uint32_t row,
+                                          item_kind kind)
+{
+    return (watch_item){.now = w->now,
+                        .seq = w->seq,
+                        .txn = t->id,
+                        .serial = t->serial,
+                        .snapshot = t->snapshot,
+                        .key = key,
+                        .row = row,
+                        .scan = NO_ID,
+                        .kind = (uint8_t)kind,
+                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
+}
+
+static inline void hf_watch_push_item(hf_watch *w, const watch_item *it)
+{
+    watch_shard *s = &w->shards[it->row % SHARDS];
+
+    __builtin_prefetch(key_at(w, it->key), 1, 2);
+    hf_vec_push(&s->next, *it);
+}
+
 void hf_watch_forget_txn(hf_watch *w, uint32_t slot);
 
 /* ---- ends.c -------------------------------------------------------------- */
@@ -576,6 +598,7 @@ span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
 void hf_watch_lock_read(hf_watch *w, watch_txn *t, own_lock lock);
 const own_write *hf_watch_own(const watch_txn *t, uint32_t key);
 void hf_watch_page(hf_watch *w, uint32_t key);
+void hf_watch_mark_whole(hf_watch *w, uint32_t key);
 /* A violation found by intake; to be filled. */
 hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t);
 
