@@ -73,8 +73,7 @@ static bool find_batch(skim *s, uint64_t at, uint64_t size, uint64_t *ret_bytes)
         if (place + sizeof(f) + sizeof(s->b) > n)
             return false;
         memcpy(&f, head + place, sizeof(f));
-        if (!is_frame(&f, head + place) ||
-            f.length > end - place - sizeof(f))
+        if (!is_frame(&f, head + place) || f.length > end - place - sizeof(f))
             return false;
         if (f.type == HF_FRAME_BATCH)
             break;
@@ -140,8 +139,8 @@ static bool take_strings(skim *s)
     hf_free(bytes);
     fine = h->string_first[b->n_strings] == b->string_bytes;
     for (uint32_t i = 0; i < b->n_sessions; i++)
-        fine &= h->session_name[i] == HF_NONE ||
-                h->session_name[i] < b->n_strings;
+        fine &=
+            h->session_name[i] == HF_NONE || h->session_name[i] < b->n_strings;
     h->n_strings = b->n_strings;
     h->n_sessions = b->n_sessions;
     return fine;

@@ -91,6 +91,8 @@ typedef struct watch_item {
     uint32_t statement;
     uint8_t kind, flags;
     bool is_committed; /* not READ: or may be, see ITEM_MAYBE */
+    bool may_insert;   /* INSTALL: by clocks that differ, a delete that it came
+                          after may not have been heard of */
 } watch_item;
 
 /* ---- what a shard keeps -------------------------------------------------- */
@@ -138,7 +140,15 @@ typedef struct watch_held {
     uint8_t flags;  /* ITEM_* */
     bool is_committed, wrote;
     bool left_none; /* it deleted the row */
+    bool may_insert;
 } watch_held;
+
+/* Two who updated a row, unless a delete comes that one of them came after. */
+typedef struct watch_doubt {
+    uint64_t until; /* then all that could have are known */
+    watch_item it;
+    watch_held mine, other;
+} watch_doubt;
 
 /* A read whose version may still get a successor. */
 typedef struct watch_reader {
@@ -263,6 +273,7 @@ typedef struct watch_shard {
     dropped_version dropped[DROPPED];
     uint64_t n_dropped;
     HF_VEC(watch_held) open; /* nobody knows when they end */
+    HF_VEC(watch_doubt) doubts;
 
     watch_version *spare[12]; /* by class, linked by `value` */
     HF_VEC(void *) slabs;
@@ -519,6 +530,10 @@ void hf_watch_versions_look(watch_shard *s);
 
 /* Compares the lock of an INSTALL or LOCK item with those of its row. */
 void hf_watch_shard_lock(watch_shard *s, const watch_item *it);
+/* Lost updates that nothing can excuse any more, by `now`, are told; a delete
+ * of the row excuses. */
+void hf_watch_doubts_tell(watch_shard *s, uint64_t now);
+void hf_watch_doubts_drop(watch_shard *s, uint32_t row);
 void hf_watch_shard_locks_trim(watch_shard *s);
 
 /* ---- scans.c ------------------------------------------------------------- */
