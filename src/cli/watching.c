@@ -210,6 +210,19 @@ static bool print(void *user, hf_watcher *watcher, const hf_violation *v)
     return false;
 }
 
+static void keep_first(void *user, hf_watcher *watcher, hf_watch_complaint c,
+                       const hf_event *e)
+{
+    hf_watching *w = user;
+
+    (void)watcher;
+    /* late by its own client's clock (pipeline.h), not by others' */
+    if (c == HF_COMPLAINT_LATE && e->kind != HF_EVENT_SCAN && e->extra > 0)
+        c = HF_COMPLAINT_OUT_OF_ORDER;
+    if (!w->first.is_there)
+        w->first = (hf_first_complaint){true, c, e->txn, e->before, e->after};
+}
+
 static void show(hf_watching *w, const hf_watcher_stats *s)
 {
     uint64_t now = hf_clock_ns();
@@ -281,6 +294,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
         .slack_ns = slack_ns,
         .sessions_return = sessions_return,
         .violation = print,
+        .complaint = keep_first,
         .tick = tick,
         .user = w};
 
@@ -327,7 +341,8 @@ int hf_watching_end(hf_watching *w)
     hf_watch_ending e = {.profile = w->profile,
                          .stats = &s,
                          .stopped = w->stopped[0] ? w->stopped : NULL,
-                         .bad_lines = w->bad_lines};
+                         .bad_lines = w->bad_lines,
+                         .first = w->first};
     hf_error err;
 
     hf_watcher_look(w->watcher, &s);

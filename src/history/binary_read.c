@@ -565,7 +565,7 @@ static hf_status finish(reader *r)
     st = needs_extra(h) ? hf_history_validate(h, r->err)
                         : hf_history_validate_rest(h, r->err);
     if (st == HF_OK)
-        st = hf_history_validate_times(h, r->err);
+        st = hf_history_validate_times(h, true, r->err);
     if (st == HF_OK)
         hf_history_derive(h);
     return st;

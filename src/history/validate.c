@@ -250,7 +250,8 @@ hf_status hf_history_validate_from(const hf_history *h, const hf_mark *from,
     return st;
 }
 
-hf_status hf_history_validate_times(const hf_history *h, hf_error *err)
+hf_status hf_history_validate_times(const hf_history *h, bool in_order,
+                                    hf_error *err)
 {
     for (hf_txn_id t = 0; h->txn_begin && t < h->n_txns; t++) {
         uint64_t begin = h->txn_begin[t], end = h->txn_end[t];
@@ -258,14 +259,15 @@ hf_status hf_history_validate_times(const hf_history *h, hf_error *err)
         if ((begin != HF_TIME_NONE && begin > (uint64_t)INT64_MAX) ||
             (end != HF_TIME_NONE && end > (uint64_t)INT64_MAX))
             return bad(err, "the time of transaction", t);
-        if (begin != HF_TIME_NONE && end != HF_TIME_NONE && begin > end)
+        if (in_order && begin != HF_TIME_NONE && end != HF_TIME_NONE &&
+            begin > end)
             return hf_fail(err, HF_ERR_INPUT,
                            "transaction %lld ends before it begins",
                            (long long)hf_txn_label(h, t));
     }
     for (uint32_t i = 0; i < h->n_wide; i++)
         if (h->wide[i].start > (uint64_t)INT64_MAX ||
-            h->wide[i].start > h->wide[i].end ||
+            (in_order && h->wide[i].start > h->wide[i].end) ||
             (h->wide[i].end != HF_TIME_NONE &&
              h->wide[i].end > (uint64_t)INT64_MAX))
             return bad(err, "interval", i);
