@@ -243,6 +243,8 @@ static void read_lines(hf_watch_source *s)
             s->hub.bad_lines = 0;
         }
     }
+    if (!hf_pieces_ended(s->pieces))
+        hf_watcher_hole(s->watching->watcher); /* there would be more */
     hf_lines_release(&lines);
     if (s->status != HF_OK)
         hf_cli_place("could not read history", s->path, &s->err);
