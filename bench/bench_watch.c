@@ -492,15 +492,14 @@ static bool bench_database(const char *program, const char *workload,
     judged = field_of(text, "\"transactions\":");
     wanted = strcmp(workload, "tpcc") == 0 ? TPCC_RATE : 0;
     fine = judged / clock_s >= 15 * rate && judged / clock_s >= wanted;
-    printf(
-        "database: %s %s: PostgreSQL %.0f transactions/s while recorded "
-        "(%.0f %% of them committed, %.1f operations each); watch %.0f/s by "
-        "the clock: %.1f times (wanted: 15%s); %.0f for each second of CPU: "
-        "%s\n",
-        workload, options, rate, 100 * committed / (rate * seconds),
-        field_of(text, "\"events\":") / judged, judged / clock_s,
-        judged / clock_s / rate, wanted > 0 ? ", and 200000/s" : "",
-        judged / cpu_s, fine ? "reached" : "MISSED");
+    printf("database: %s %s: PostgreSQL %.0f transactions/s while recorded "
+           "(%.0f %% of them committed, %.1f operations each); watch %.0f/s by "
+           "the clock: %.1f times (wanted: 15%s); %.0f for each second of CPU: "
+           "%s\n",
+           workload, options, rate, 100 * committed / (rate * seconds),
+           field_of(text, "\"events\":") / judged, judged / clock_s,
+           judged / clock_s / rate, wanted > 0 ? ", and 200000/s" : "",
+           judged / cpu_s, fine ? "reached" : "MISSED");
     (void)unlink("bench_watch.hf");
     return fine;
 }

@@ -65,7 +65,8 @@ static hf_status load_whole(hf_watch_source *s, hf_error *err)
 static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
 {
     hf_pieces *p = hf_pieces_new(s->fd, false);
-    hf_status st = HF_OK;
+    hf_pieces_kind kind = HF_PIECES_EMPTY;
+    hf_status st = hf_pieces_look(p, &kind, err);
 
     while (st == HF_OK && !hf_pieces_ended(p)) {
         hf_history *h = NULL;
@@ -82,6 +83,10 @@ static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
     hf_pieces_free(p);
     if (lseek(s->fd, 0, SEEK_SET) < 0)
         return no_file(s, err);
+    /* what is followed may have lines that a history has not (docs/watch.md),
+     * and will be read line by line */
+    if (s->follow && kind == HF_PIECES_LINES)
+        st = HF_OK;
     if (st != HF_OK)
         hf_cli_place("could not read history", s->path, err);
     return st;
