@@ -57,6 +57,8 @@ static double cpu_since(uint64_t from)
 #define PIPELINE_EVENTS 16000000u
 #define PIPELINE_BYTES ((size_t)64 << 20)
 #define TAKE 4096u
+#define MOST_GROWTH 1.15   /* the machine is never quite quiet */
+#define TPCC_RATE 200000.0 /* transactions a second, wanted */
 
 /* What both hand events to: the order is checked, and all of it read. */
 typedef struct taker {
@@ -415,8 +417,9 @@ static bool bench_growth(bool large)
         fine &= found == 0;
     }
     printf("growth: a transaction of the longest run takes %.2f times one of "
-           "the shortest\n",
-           each[n - 1] / each[0]);
+           "the shortest (wanted: 1; missed above %.2f)\n",
+           each[n - 1] / each[0], MOST_GROWTH);
+    fine &= each[n - 1] <= MOST_GROWTH * each[0];
     printf("memory: %.1f MiB in the last quarter, %.1f in the second: %.3f "
            "times (wanted: at most 1.1)\n",
            (double)memory[7] / 1048576, (double)memory[3] / 1048576,
@@ -461,7 +464,8 @@ static bool bench_database(const char *program, const char *workload,
                            const char *options, unsigned seconds)
 {
     char command[600], text[20000];
-    double rate, judged, committed, clock_s = 1e9, cpu_s;
+    double rate, judged, committed, clock_s = 1e9, cpu_s, wanted;
+    bool fine;
 
     snprintf(command, sizeof command,
              "%s run --db postgres -w %s %s -c 16 -t %us -o bench_watch.hf "
@@ -486,16 +490,18 @@ static bool bench_database(const char *program, const char *workload,
     }
     cpu_s = field_of(text, "\"cpu_seconds\":");
     judged = field_of(text, "\"transactions\":");
-    printf(
-        "database: %s %s: PostgreSQL %.0f transactions/s while recorded "
-        "(%.0f %% of them committed, %.1f operations each); watch %.0f/s by "
-        "the clock: %.1f times (wanted: 15); %.0f for each second of CPU%s\n",
-        workload, options, rate, 100 * committed / (rate * seconds),
-        field_of(text, "\"events\":") / judged, judged / clock_s,
-        judged / clock_s / rate, judged / cpu_s,
-        strcmp(workload, "tpcc") == 0 ? " (wanted, of TPC-C: 200000)" : "");
+    wanted = strcmp(workload, "tpcc") == 0 ? TPCC_RATE : 0;
+    fine = judged / clock_s >= 15 * rate && judged / clock_s >= wanted;
+    printf("database: %s %s: PostgreSQL %.0f transactions/s while recorded "
+           "(%.0f %% of them committed, %.1f operations each); watch %.0f/s by "
+           "the clock: %.1f times (wanted: 15%s); %.0f for each second of CPU: "
+           "%s\n",
+           workload, options, rate, 100 * committed / (rate * seconds),
+           field_of(text, "\"events\":") / judged, judged / clock_s,
+           judged / clock_s / rate, wanted > 0 ? ", and 200000/s" : "",
+           judged / cpu_s, fine ? "reached" : "MISSED");
     (void)unlink("bench_watch.hf");
-    return judged / clock_s / rate >= 15;
+    return fine;
 }
 
 int main(int argc, char **argv)

@@ -80,6 +80,9 @@ static int finish(hf_watch_source *s, bool live)
         hf_cli_note(w->cli, "a line could not be read: %s",
                     s->hub.first_bad.text);
     if (st != HF_OK) {
+        if (!w->stopped[0]) /* what was read is not all there is */
+            (void)snprintf(w->stopped, sizeof w->stopped,
+                           "the rest could not be read");
         (void)hf_watching_end(w);
         return hf_cli_fail(w->cli, st, &err, NULL);
     }

@@ -53,8 +53,8 @@ bool hf_parse_seconds(const char *text, double *ret_seconds)
     static const struct {
         const char *suffix;
         double factor;
-    } units[] = {{"", 1},   {"s", 1},    {"ms", 1e-3},
-                 {"m", 60}, {"min", 60}, {"h", 3600}};
+    } units[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
+                 {"m", 60}, {"min", 60}, {"h", 3600},  {"ns", 1e-9}};
     const char *rest;
     double number;
 

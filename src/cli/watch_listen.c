@@ -97,6 +97,7 @@ static void welcome(server *v)
     if (fd < 0)
         return;
     if (v->connections.n >= MOST_CONNECTIONS) {
+        hf_lines_refused(&v->s->hub);
         (void)close(fd);
         return;
     }
@@ -110,7 +111,7 @@ static void part(server *v, size_t i)
 {
     connection *c = v->connections.at[i];
 
-    hf_lines_release(&c->lines);
+    hf_lines_close(&c->lines);
     (void)close(c->fd);
     hf_free(c);
     v->connections.at[i] = v->connections.at[--v->connections.n];
@@ -157,6 +158,9 @@ void *hf_source_serve(void *source)
     while (v.wanted && !atomic_load(&v.s->stop) &&
            !(v.s->once && v.s->hub.n_connections > 0 && v.connections.n == 0))
         serve_once(&v);
+    /* interrupted: nobody knows what they were about to say */
+    if (v.connections.n > 0)
+        hf_watcher_hole(v.s->watching->watcher);
     while (v.connections.n > 0)
         part(&v, 0);
     hf_vec_release(&v.connections);

@@ -1,9 +1,10 @@
 /* watch_source.c: files that are watched, finished or still growing.
  *
  * A finished file in our own forms is read twice, piece by piece: first
- * sessions are counted, so that it is known whom to wait for, then it is
- * judged.  Other formats, and histories without names of sessions, are loaded
- * as a whole and played in the order of begins.
+ * sessions are counted, so that it is known whom to wait for (of most pieces
+ * that takes a few bytes in a hundred, skim.h), then it is judged.  Other
+ * formats, and histories without names of sessions, are loaded as a whole and
+ * played in the order of begins.
  */
 #include "cli/watch_source.h"
 
@@ -64,7 +65,8 @@ static hf_status load_whole(hf_watch_source *s, hf_error *err)
 static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
 {
     hf_pieces *p = hf_pieces_new(s->fd, false);
-    hf_status st = HF_OK;
+    hf_pieces_kind kind = HF_PIECES_EMPTY;
+    hf_status st = hf_pieces_look(p, &kind, err);
 
     while (st == HF_OK && !hf_pieces_ended(p)) {
         hf_history *h = NULL;
@@ -81,6 +83,10 @@ static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
     hf_pieces_free(p);
     if (lseek(s->fd, 0, SEEK_SET) < 0)
         return no_file(s, err);
+    /* what is followed may have lines that a history has not (docs/watch.md),
+     * and will be read line by line */
+    if (s->follow && kind == HF_PIECES_LINES)
+        st = HF_OK;
     if (st != HF_OK)
         hf_cli_place("could not read history", s->path, err);
     return st;
@@ -142,7 +148,7 @@ static hf_status count(hf_watch_source *s, uint64_t *ret_nameless,
     while (st == HF_OK && !hf_pieces_ended(p)) {
         hf_history *h = NULL;
 
-        st = hf_pieces_next(p, &h, err);
+        st = hf_pieces_skim(p, &h, err);
         if (h)
             *ret_nameless += hf_watcher_count(s->watching->watcher, h);
         hf_history_free(h);
@@ -242,6 +248,8 @@ static void read_lines(hf_watch_source *s)
             s->hub.bad_lines = 0;
         }
     }
+    if (!hf_pieces_ended(s->pieces))
+        hf_watcher_hole(s->watching->watcher); /* there would be more */
     hf_lines_release(&lines);
     if (s->status != HF_OK)
         hf_cli_place("could not read history", s->path, &s->err);

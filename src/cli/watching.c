@@ -13,6 +13,7 @@
 
 #define SHOWN 10u
 #define DEFAULT_STALL 5.0
+#define FILE_AHEAD ((size_t)4 << 20) /* of events, to be read ahead */
 #define PROFILE_BYTES ((size_t)1 << 20)
 
 /* ---- profiles ------------------------------------------------------------ */
@@ -209,6 +210,19 @@ static bool print(void *user, hf_watcher *watcher, const hf_violation *v)
     return false;
 }
 
+static void keep_first(void *user, hf_watcher *watcher, hf_watch_complaint c,
+                       const hf_event *e)
+{
+    hf_watching *w = user;
+
+    (void)watcher;
+    /* late by its own client's clock (pipeline.h), not by others' */
+    if (c == HF_COMPLAINT_LATE && e->kind != HF_EVENT_SCAN && e->extra > 0)
+        c = HF_COMPLAINT_OUT_OF_ORDER;
+    if (!w->first.is_there)
+        w->first = (hf_first_complaint){true, c, e->txn, e->before, e->after};
+}
+
 static void show(hf_watching *w, const hf_watcher_stats *s)
 {
     uint64_t now = hf_clock_ns();
@@ -272,6 +286,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
                                  : 1,
                   .clock_error = nanoseconds(w->set->clock_error)},
         .pipeline = {.stall_ns = live ? nanoseconds(stall) : 0,
+                     .ahead = w->alone && !live ? FILE_AHEAD : 0,
                      .directory = getenv("TMPDIR")},
         .starts_empty = w->is_ours || w->set->initial == 1,
         .is_unknown = w->set->initial == 2,
@@ -279,6 +294,7 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
         .slack_ns = slack_ns,
         .sessions_return = sessions_return,
         .violation = print,
+        .complaint = keep_first,
         .tick = tick,
         .user = w};
 
@@ -325,7 +341,8 @@ int hf_watching_end(hf_watching *w)
     hf_watch_ending e = {.profile = w->profile,
                          .stats = &s,
                          .stopped = w->stopped[0] ? w->stopped : NULL,
-                         .bad_lines = w->bad_lines};
+                         .bad_lines = w->bad_lines,
+                         .first = w->first};
     hf_error err;
 
     hf_watcher_look(w->watcher, &s);

@@ -36,6 +36,7 @@ typedef struct hf_watching {
     bool live;    /* clients may stall */
     bool is_ours; /* the tables, and all that is done with them */
     uint64_t stalls;
+    hf_first_complaint first;
     pthread_t thread;
     bool has_thread;
 } hf_watching;

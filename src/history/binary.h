@@ -20,5 +20,8 @@ void hf_binary_write(const hf_history *h, hf_out *out);
 HF_MUST_USE hf_status hf_binary_read(const char *bytes, size_t length,
                                      hf_budget *budget, hf_history **ret_h,
                                      hf_error *err);
+/* The same for a piece (binary_stream.h), all of which was checked already. */
+HF_MUST_USE hf_status hf_binary_read_piece(const char *bytes, size_t length,
+                                           hf_history **ret_h, hf_error *err);
 
 #endif

@@ -100,9 +100,7 @@ hf_status hf_stream_read_piece(const char *bytes, size_t length,
     hf_history *piece = NULL;
     hf_status st;
 
-    if (hf_binary_is_stream(bytes, length))
-        return hf_fail_byte(err, 0, "a piece is made of pieces");
-    st = hf_binary_read(bytes, length, NULL, &piece, err);
+    st = hf_binary_read_piece(bytes, length, &piece, err);
     if (st == HF_OK && piece->cut_off)
         st = hf_fail_byte(err, 0, "a piece is not whole");
     if (st == HF_OK && (piece->cert.order_first || piece->cert.serial))

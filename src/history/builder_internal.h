@@ -49,7 +49,8 @@ struct hf_builder {
 
     hf_txn_id *op_txn; /* only once operations came interleaved */
     bool interleaved;
-    bool op_times; /* op_start, op_length are in use */
+    bool op_times;  /* op_start, op_length are in use */
+    bool any_times; /* an end may be before its begin */
 
     /* the list that was last made from list v by one more element, and the
      * first list of one element of key k: a guess at what comes next */
@@ -79,11 +80,14 @@ typedef struct hf_mark {
 HF_MUST_USE hf_status hf_history_validate_from(const hf_history *h,
                                                const hf_mark *from,
                                                bool with_extra, hf_error *err);
-/* Times below 2^63, no end before its begin. */
+/* Times below 2^63; in order: no end before its begin. */
 HF_MUST_USE hf_status hf_history_validate_times(const hf_history *h,
-                                                hf_error *err);
+                                                bool in_order, hf_error *err);
 HF_MUST_USE hf_status hf_history_validate_rest(const hf_history *h,
                                                hf_error *err);
+
+/* For hf_history.block; freed with the history. */
+void *hf_history_block(size_t size);
 
 /* Computes what follows from the other columns: session_first and
  * session_txns, and `bytes`. */

@@ -195,7 +195,7 @@ hf_status hf_builder_finish(hf_builder *b, hf_history **ret_h, hf_error *err)
     st = hf_history_validate(h, err); /* the ids came from outside */
     if (st == HF_OK) {
         complete_times(h);
-        st = hf_history_validate_times(h, err);
+        st = hf_history_validate_times(h, !b->any_times, err);
     }
     hf_builder_free(b);
     if (st != HF_OK) {

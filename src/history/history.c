@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "history/builder_internal.h"
 
 uint32_t hf_list_items(const hf_history *h, hf_value_id v,
                        hf_value_id *ret_items)
@@ -117,6 +118,23 @@ static bool in_block(const hf_history *h, const void *column)
     return h->block && at >= block && at - block < h->block_size;
 }
 
+/* Pieces come one after the other, and the next takes the place of the one
+ * before; what is large gets huge pages. */
+#define LARGE ((size_t)4 << 20)
+
+void *hf_history_block(size_t size)
+{
+    return size < LARGE ? hf_alloc(size) : hf_pages_get(size);
+}
+
+static void free_block(hf_history *h)
+{
+    if (h->block_size < LARGE)
+        hf_free(h->block);
+    else
+        hf_pages_release(h->block, h->block_size);
+}
+
 void hf_history_free(hf_history *h)
 {
     if (!h)
@@ -138,7 +156,7 @@ void hf_history_free(hf_history *h)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         if (!in_block(h, columns[i]))
             hf_free(columns[i]);
-    hf_pages_release(h->block, h->block_size);
+    free_block(h);
     hf_free(h);
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "history/binary.h"
 #include "history/binary_layout.h"
 #include "history/binary_stream.h"
+#include "history/skim.h"
 #include "history/text.h"
 
 #define READ_BYTES ((size_t)256 << 10)
@@ -334,6 +336,40 @@ hf_status hf_pieces_next(hf_pieces *p, hf_history **ret, hf_error *err)
         return hf_fail(err, HF_ERR_UNSUPPORTED,
                        "this is not a history in pieces");
     }
+}
+
+/* What comes next begins so many bytes later. */
+static hf_status skip(hf_pieces *p, uint64_t n, hf_error *err)
+{
+    if (p->buffer.n - p->at >= n) {
+        p->at += (size_t)n;
+        return HF_OK;
+    }
+    p->first += p->at + n;
+    p->at = p->buffer.n = 0;
+    return lseek(p->fd, (off_t)p->first, SEEK_SET) >= 0
+               ? HF_OK
+               : hf_fail(err, HF_ERR_IO, "%s", strerror(errno));
+}
+
+hf_status hf_pieces_skim(hf_pieces *p, hf_history **ret, hf_error *err)
+{
+    hf_pieces_kind kind;
+    hf_status st = hf_pieces_look(p, &kind, err);
+    uint64_t bytes, ops;
+    struct stat about;
+
+    if (st == HF_OK && kind == HF_PIECES_STREAM && !p->ended && !p->grows &&
+        fstat(p->fd, &about) == 0 && S_ISREG(about.st_mode)) {
+        *ret = hf_skim_piece(p->fd, p->first + p->at, (uint64_t)about.st_size,
+                             &bytes, &ops);
+        if (*ret) {
+            p->n_txns += (*ret)->n_txns;
+            p->n_ops += ops;
+            return skip(p, bytes, err);
+        }
+    }
+    return hf_pieces_next(p, ret, err);
 }
 
 hf_status hf_pieces_next_bytes(hf_pieces *p, hf_str *ret, hf_error *err)

@@ -31,6 +31,11 @@ void hf_pieces_free(hf_pieces *p);
  * whether there will be. */
 HF_MUST_USE hf_status hf_pieces_next(hf_pieces *p, hf_history **ret,
                                      hf_error *err);
+/* The same, of a file that stood at its beginning; of a piece of which nothing
+ * else matters, sessions and begins only (skim.h).  Damage is not always seen.
+ */
+HF_MUST_USE hf_status hf_pieces_skim(hf_pieces *p, hf_history **ret,
+                                     hf_error *err);
 /* Of text, instead: bytes that are there, not cut at lines, until the next
  * call; none: as above. */
 HF_MUST_USE hf_status hf_pieces_next_bytes(hf_pieces *p, hf_str *ret,

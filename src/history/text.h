@@ -10,7 +10,8 @@ HF_MUST_USE hf_status hf_text_read(const char *text, size_t length,
                                    hf_builder *b, hf_error *err);
 /* The same for some lines out of many, the first of which is number `line`:
  * certificates are left out, and so are the writers in version sets; a
- * transaction may have the field "more" (docs/watch.md). */
+ * transaction may have the field "more" (docs/watch.md).  Intervals may be
+ * negative: whoever asks for lines looks at times himself. */
 HF_MUST_USE hf_status hf_text_read_lines(const char *text, size_t length,
                                          uint64_t line, hf_builder *b,
                                          hf_error *err);

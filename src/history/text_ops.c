@@ -373,7 +373,7 @@ static bool read_interval(hf_text_reader *r, long_op *o)
                              : hf_json_in_uint(j, &o->end)) ||
         hf_json_in_next_item(j))
         return hf_json_in_fail(j, "expected \"at\" as [start, end]");
-    if (o->start > o->end)
+    if (o->start > o->end && !r->is_part)
         return hf_json_in_fail(j, "an operation ends before it starts");
     return !j->failed;
 }

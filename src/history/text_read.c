@@ -355,7 +355,8 @@ static bool finish_line(hf_text_reader *r, txn_fields *f)
     if (f->other)
         return hf_json_in_fail(&r->j,
                                "a transaction and something else on one line");
-    if (f->begin != HF_TIME_NONE && f->end != HF_TIME_NONE && f->begin > f->end)
+    if (f->begin != HF_TIME_NONE && f->end != HF_TIME_NONE &&
+        f->begin > f->end && !r->is_part)
         return hf_json_in_fail(&r->j, "a transaction ends before it begins");
     place_staged(r);
     if (hf_builder_failed(b))
@@ -555,5 +556,6 @@ hf_status hf_text_read_lines(const char *text, size_t length, uint64_t line,
                         .ids_rise = true,
                         .is_part = true};
 
+    b->any_times = true;
     return read_all(&r, length, err);
 }

@@ -142,21 +142,35 @@ static hf_status check_unusual(const hf_history *h, hf_op_id op,
                : bad(err, "the type of the value of operation", op);
 }
 
-/* True if the operations are all reads and writes of values of their key. */
+/* Types that a value of each plain kind may have, as bits; value_fits(). */
+static const uint8_t plain_types[HF_OP_DELETE + 1] = {
+    [HF_OP_READ] = (uint8_t) ~(1u << HF_LIST),
+    [HF_OP_WRITE] = (uint8_t) ~(1u << HF_LIST),
+    [HF_OP_APPEND] = (uint8_t) ~(1u << HF_LIST | 1u << HF_NIL),
+    [HF_OP_READ_LIST] = 1u << HF_LIST | 1u << HF_NIL,
+    [HF_OP_INSERT] = (uint8_t) ~(1u << HF_LIST),
+    [HF_OP_DELETE] = 1u << HF_NIL,
+};
+_Static_assert(HF_SCALAR_TYPE_COUNT <= 8 && HF_LIST < 8, "types are bits");
+
+/* True if the operations are all reads and writes of values of their key, or
+ * begins and ends.  Types of values were checked before. */
 static bool all_plain(const hf_history *h, hf_op_id from, hf_op_id to)
 {
     const hf_value_id *value = h->op_value;
     uint32_t unusual = 0, n_values = h->n_values;
 
-    if (n_values == 0)
-        return from == to;
     for (hf_op_id op = from; op < to; op++) {
-        uint32_t in_range = value[op] < n_values;
-        uint32_t v = in_range ? value[op] : 0;
+        unsigned kind = h->op_kind[op] & HF_OP_KIND_MASK;
+        uint32_t v = value[op];
 
-        unusual |=
-            (uint32_t)((h->op_kind[op] & HF_OP_KIND_MASK) > HF_OP_DELETE) |
-            (in_range ^ 1) | (h->value_key[v] ^ h->op_key[op]);
+        if (kind <= HF_OP_DELETE && v < n_values)
+            unusual |= (h->value_key[v] ^ h->op_key[op]) |
+                       (~plain_types[kind] >> h->value_type[v] & 1u);
+        else if (kind >= HF_OP_BEGIN && kind <= HF_OP_ABORT)
+            unusual |= ~(v & h->op_key[op]); /* both are HF_NONE */
+        else
+            return false;
     }
     return unusual == 0;
 }
@@ -236,7 +250,8 @@ hf_status hf_history_validate_from(const hf_history *h, const hf_mark *from,
     return st;
 }
 
-hf_status hf_history_validate_times(const hf_history *h, hf_error *err)
+hf_status hf_history_validate_times(const hf_history *h, bool in_order,
+                                    hf_error *err)
 {
     for (hf_txn_id t = 0; h->txn_begin && t < h->n_txns; t++) {
         uint64_t begin = h->txn_begin[t], end = h->txn_end[t];
@@ -244,14 +259,15 @@ hf_status hf_history_validate_times(const hf_history *h, hf_error *err)
         if ((begin != HF_TIME_NONE && begin > (uint64_t)INT64_MAX) ||
             (end != HF_TIME_NONE && end > (uint64_t)INT64_MAX))
             return bad(err, "the time of transaction", t);
-        if (begin != HF_TIME_NONE && end != HF_TIME_NONE && begin > end)
+        if (in_order && begin != HF_TIME_NONE && end != HF_TIME_NONE &&
+            begin > end)
             return hf_fail(err, HF_ERR_INPUT,
                            "transaction %lld ends before it begins",
                            (long long)hf_txn_label(h, t));
     }
     for (uint32_t i = 0; i < h->n_wide; i++)
         if (h->wide[i].start > (uint64_t)INT64_MAX ||
-            h->wide[i].start > h->wide[i].end ||
+            (in_order && h->wide[i].start > h->wide[i].end) ||
             (h->wide[i].end != HF_TIME_NONE &&
              h->wide[i].end > (uint64_t)INT64_MAX))
             return bad(err, "interval", i);

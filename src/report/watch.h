@@ -20,12 +20,20 @@ void hf_watch_violation_print(const hf_violation *v, const hf_watch_words *w,
 void hf_watch_violation_write(const hf_violation *v, const hf_watch_words *w,
                               hf_out *out);
 
+/* The first event that is not as it should be. */
+typedef struct hf_first_complaint {
+    bool is_there;
+    hf_watch_complaint what;
+    uint64_t txn, before, after;
+} hf_first_complaint;
+
 /* How it ended. */
 typedef struct hf_watch_ending {
     const hf_profile *profile;
     const hf_watcher_stats *stats;
-    const char *stopped;         /* why before the end, or NULL */
-    uint64_t bad_lines;          /* of input that could not be read */
+    const char *stopped; /* why before the end, or NULL */
+    uint64_t bad_lines;  /* of input that could not be read */
+    hf_first_complaint first;
     double seconds, cpu_seconds; /* it took; of all threads */
 } hf_watch_ending;
 

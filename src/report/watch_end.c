@@ -136,6 +136,15 @@ static void put_share(const hf_watch_stats *s, hf_out *out)
                       deduced);
 }
 
+static void put_first(const hf_first_complaint *f, hf_out *out)
+{
+    hf_out_format(out, "  the first bad event: of T%" PRIu64 ", from %" PRIu64,
+                  f->txn, f->before);
+    if (f->after != UINT64_MAX)
+        hf_out_format(out, " to %" PRIu64, f->after);
+    hf_out_format(out, ": %s\n", hf_watch_complaint_text(f->what));
+}
+
 void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out)
 {
     const hf_watch_stats *s = &e->stats->watch;
@@ -171,6 +180,8 @@ void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out)
             put_count(gaps[i].n, "event: ", "events: ", out);
         hf_out_format(out, "%s\n", gaps[i].name ? "" : gaps[i].one);
     }
+    if (e->first.is_there)
+        put_first(&e->first, out);
     for (unsigned u = 0; u < HF_UNJUDGED_COUNT; u++)
         if (s->unjudged[u] > 0) {
             hf_out_text(out, "  not judged: ");
@@ -235,6 +246,26 @@ static void write_gaps(hf_json *j, const hf_watch_ending *e)
     hf_json_end(j);
 }
 
+static void write_first(hf_json *j, const hf_first_complaint *f)
+{
+    hf_json_key(j, "first_bad_event");
+    if (!f->is_there) {
+        hf_json_null(j);
+        return;
+    }
+    hf_json_object(j);
+    write_field(j, "transaction", f->txn);
+    write_field(j, "before", f->before);
+    hf_json_key(j, "after");
+    if (f->after == UINT64_MAX)
+        hf_json_null(j);
+    else
+        hf_json_uint(j, f->after);
+    hf_json_key(j, "what");
+    hf_json_text(j, hf_watch_complaint_text(f->what));
+    hf_json_end(j);
+}
+
 void hf_watch_ending_write(const hf_watch_ending *e, hf_out *out)
 {
     const hf_watch_stats *s = &e->stats->watch;
@@ -270,6 +301,7 @@ void hf_watch_ending_write(const hf_watch_ending *e, hf_out *out)
     hf_json_key(&j, "deduced_share");
     hf_json_real(&j, open ? (double)sum(s->deduced) / (double)open : 1.0);
     write_gaps(&j, e);
+    write_first(&j, &e->first);
     write_field(&j, "stalls", p->stalls);
     write_field(&j, "late", p->late);
     write_field(&j, "spilled", p->spilled);

@@ -18,13 +18,13 @@ typedef struct ending {
 } ending;
 
 /* Has someone who still runs deleted the row?  That may be before this one, who
- * ends first; by clocks that differ nobody may have heard of it yet. */
+ * ends first. */
 static bool may_be_emptied(const hf_watch *w, const watch_txn *t,
                            const own_write *o)
 {
     if (!w->free_inserts || (o->flags & (ITEM_INSERTED | ITEM_DELETED)))
         return false;
-    if (w->error > 0 || t->is_suspect)
+    if (t->is_suspect) /* nobody knows when it was */
         return true;
     if (w->n_deleting == 0 || w->deleting[o->key % DELETING] == 0)
         return false;
@@ -52,6 +52,7 @@ static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
     it.flags |= ITEM_EXCLUSIVE | o->flags | (t->is_weaker ? ITEM_WEAKER : 0);
     if (may_be_emptied(w, t, o))
         it.flags |= ITEM_INSERTED;
+    it.may_insert = w->error > 0 && w->free_inserts;
     if (t->is_weaker && !w->locks)
         it.flags |= ITEM_SUSPECT; /* it may come after all who overlap it */
     if (o->is_doubtful)

@@ -91,6 +91,8 @@ typedef struct watch_item {
     uint32_t statement;
     uint8_t kind, flags;
     bool is_committed; /* not READ: or may be, see ITEM_MAYBE */
+    bool may_insert;   /* INSTALL: by clocks that differ, a delete that it came
+                          after may not have been heard of */
 } watch_item;
 
 /* ---- what a shard keeps -------------------------------------------------- */
@@ -138,7 +140,15 @@ typedef struct watch_held {
     uint8_t flags;  /* ITEM_* */
     bool is_committed, wrote;
     bool left_none; /* it deleted the row */
+    bool may_insert;
 } watch_held;
+
+/* Two who updated a row, unless a delete comes that one of them came after. */
+typedef struct watch_doubt {
+    uint64_t until; /* then all that could have are known */
+    watch_item it;
+    watch_held mine, other;
+} watch_doubt;
 
 /* A read whose version may still get a successor. */
 typedef struct watch_reader {
@@ -263,6 +273,7 @@ typedef struct watch_shard {
     dropped_version dropped[DROPPED];
     uint64_t n_dropped;
     HF_VEC(watch_held) open; /* nobody knows when they end */
+    HF_VEC(watch_doubt) doubts;
 
     watch_version *spare[12]; /* by class, linked by `value` */
     HF_VEC(void *) slabs;
@@ -387,6 +398,7 @@ typedef struct live_scan {
 } live_scan;
 
 typedef struct watch_group {
+    HF_VEC(placed) fresh; /* not in their blocks: nobody has asked yet */
     HF_VEC(place_block *) blocks;
     HF_VEC(live_scan) live;
 } watch_group;
@@ -434,7 +446,7 @@ struct hf_watch {
     uint32_t page_room;
     size_t n_pages;
     HF_VEC(void *) old_tables;
-    uint64_t *whole; /* bits: keys that are rows of their own, and were met */
+    uint64_t *whole; /* bits: keys known to be rows of their own */
     uint32_t whole_room;
     watch_key *slab;  /* where pages are taken from; all of them: */
     size_t slab_left; /* pages */
@@ -518,6 +530,10 @@ void hf_watch_versions_look(watch_shard *s);
 
 /* Compares the lock of an INSTALL or LOCK item with those of its row. */
 void hf_watch_shard_lock(watch_shard *s, const watch_item *it);
+/* Lost updates that nothing can excuse any more, by `now`, are told; a delete
+ * of the row excuses. */
+void hf_watch_doubts_tell(watch_shard *s, uint64_t now);
+void hf_watch_doubts_drop(watch_shard *s, uint32_t row);
 void hf_watch_shard_locks_trim(watch_shard *s);
 
 /* ---- scans.c ------------------------------------------------------------- */
@@ -550,11 +566,32 @@ void hf_watch_totals_trim(hf_watch *w);
 /* ---- intake.c and watch.c
  * ------------------------------------------------------------- */
 
-void hf_watch_push_item(hf_watch *w, const watch_item *it);
 void hf_watch_take(hf_watch *w, const hf_event *e);
 void hf_watch_take_late(hf_watch *w, const hf_event *e);
-watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
-                            uint32_t row, item_kind kind);
+static inline watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t,
+                                          uint32_t key, uint32_t row,
+                                          item_kind kind)
+{
+    return (watch_item){.now = w->now,
+                        .seq = w->seq,
+                        .txn = t->id,
+                        .serial = t->serial,
+                        .snapshot = t->snapshot,
+                        .key = key,
+                        .row = row,
+                        .scan = NO_ID,
+                        .kind = (uint8_t)kind,
+                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
+}
+
+static inline void hf_watch_push_item(hf_watch *w, const watch_item *it)
+{
+    watch_shard *s = &w->shards[it->row % SHARDS];
+
+    __builtin_prefetch(key_at(w, it->key), 1, 2);
+    hf_vec_push(&s->next, *it);
+}
+
 void hf_watch_forget_txn(hf_watch *w, uint32_t slot);
 
 /* ---- ends.c -------------------------------------------------------------- */
@@ -576,6 +613,7 @@ span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
 void hf_watch_lock_read(hf_watch *w, watch_txn *t, own_lock lock);
 const own_write *hf_watch_own(const watch_txn *t, uint32_t key);
 void hf_watch_page(hf_watch *w, uint32_t key);
+void hf_watch_mark_whole(hf_watch *w, uint32_t key);
 /* A violation found by intake; to be filled. */
 hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t);
 

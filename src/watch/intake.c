@@ -98,21 +98,6 @@ static const own_write *own_row(const watch_txn *t, uint32_t row)
     return NULL;
 }
 
-watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t, uint32_t key,
-                            uint32_t row, item_kind kind)
-{
-    return (watch_item){.now = w->now,
-                        .seq = w->seq,
-                        .txn = t->id,
-                        .serial = t->serial,
-                        .snapshot = t->snapshot,
-                        .key = key,
-                        .row = row,
-                        .scan = NO_ID,
-                        .kind = (uint8_t)kind,
-                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
-}
-
 hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t)
 {
     hf_violation *v;
@@ -368,11 +353,28 @@ static bool is_operation(const hf_event *e)
     return e->kind == HF_EVENT_READ || e->kind == HF_EVENT_WRITE;
 }
 
+/* A key that is a row of its own: events are let in without a look at it. */
+void hf_watch_mark_whole(hf_watch *w, uint32_t key)
+{
+    uint32_t at = key >> 6;
+
+    if (at >= w->whole_room) {
+        uint32_t room = w->whole_room ? w->whole_room : 64;
+
+        while (room <= at)
+            room *= 2;
+        w->whole = hf_realloc(w->whole, room * sizeof(*w->whole));
+        memset(w->whole + w->whole_room, 0,
+               (room - w->whole_room) * sizeof(*w->whole));
+        w->whole_room = room;
+    }
+    w->whole[at] |= (uint64_t)1 << (key & 63);
+}
+
 /* A key is of one row; remembers which. */
 static bool is_key(hf_watch *w, const hf_event *e)
 {
     watch_key *k;
-    uint32_t at = e->key >> 6;
 
     if (e->key >= WHOLE_DATABASE || e->row >= WHOLE_DATABASE)
         return false;
@@ -385,19 +387,8 @@ static bool is_key(hf_watch *w, const hf_event *e)
     }
     if (k->row != e->row)
         return false;
-    if (e->key != e->row)
-        return true;
-    if (at >= w->whole_room) {
-        uint32_t room = w->whole_room ? w->whole_room : 64;
-
-        while (room <= at)
-            room *= 2;
-        w->whole = hf_realloc(w->whole, room * sizeof(*w->whole));
-        memset(w->whole + w->whole_room, 0,
-               (room - w->whole_room) * sizeof(*w->whole));
-        w->whole_room = room;
-    }
-    w->whole[at] |= (uint64_t)1 << (e->key & 63);
+    if (e->key == e->row)
+        hf_watch_mark_whole(w, e->key);
     return true;
 }
 
@@ -493,7 +484,7 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
 {
     watch_txn *t = &w->txns.at[slot];
 
-    if (t->has_statement && t->statement != e->statement) {
+    if (t->scan != NO_ID && t->has_statement && t->statement != e->statement) {
         hf_watch_scan_close(w, slot);
         t = &w->txns.at[slot];
     }
@@ -516,7 +507,8 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
         if (!t->is_weaker)
             hf_watch_scan_open(w, slot, e, at);
     } else if (at.hi != FOR_EVER) {
-        hf_watch_scan_row(w, slot, e);
+        if (t->scan != NO_ID)
+            hf_watch_scan_row(w, slot, e);
         take_read(w, t, e, at);
     }
 }

@@ -50,6 +50,16 @@ static void bad(hf_lines *l, const hf_error *err)
                      (unsigned long long)l->line);
 }
 
+void hf_lines_refused(hf_lines_hub *hub)
+{
+    hf_lines l;
+    hf_error err;
+
+    hf_lines_init(&l, hub);
+    (void)hf_fail(&err, HF_ERR_LIMIT, "there are too many connections");
+    bad(&l, &err);
+}
+
 /* ---- sessions ------------------------------------------------------------ */
 
 /* This connection's from now on; false: it is another's. */
@@ -200,6 +210,7 @@ static void keep(hf_lines *l, const char *bytes, size_t n)
     if (l->buffer.n + n > HF_LINE_BYTES) {
         l->too_long = true;
         l->buffer.n = 0;
+        l->line++;
         (void)hf_fail(&err, HF_ERR_INPUT, "the line is too long");
         bad(l, &err);
         return;
@@ -221,9 +232,7 @@ bool hf_lines_feed(hf_lines *l, const char *bytes, size_t n)
             keep(l, bytes, whole.len);
             whole = (hf_str){l->buffer.at, l->buffer.n};
         }
-        if (l->too_long)
-            l->line++;
-        else
+        if (!l->too_long)
             wanted = take_line(l, whole);
         l->buffer.n = 0;
         l->too_long = false;
@@ -231,4 +240,11 @@ bool hf_lines_feed(hf_lines *l, const char *bytes, size_t n)
     }
     keep(l, bytes, (size_t)(end - bytes));
     return wanted;
+}
+
+void hf_lines_close(hf_lines *l)
+{
+    if (l->buffer.n > 0)
+        (void)hf_lines_feed(l, "\n", 1);
+    hf_lines_release(l);
 }

@@ -42,7 +42,11 @@ typedef struct hf_lines {
 void hf_lines_init(hf_lines *l, hf_lines_hub *hub);
 /* Some bytes of the connection.  False: nobody wants more. */
 bool hf_lines_feed(hf_lines *l, const char *bytes, size_t n);
-/* It was closed: its sessions are gone. */
+/* It was closed: what is there of a last line is all of it; then its sessions
+ * are gone. */
+void hf_lines_close(hf_lines *l);
 void hf_lines_release(hf_lines *l);
+/* A connection that was never heard. */
+void hf_lines_refused(hf_lines_hub *hub);
 
 #endif

@@ -15,7 +15,11 @@
  * updates, so one that finds the place empty may follow whoever emptied it,
  * however old its snapshot is; where keys are (RocksDB) it is a write like any
  * other.  A write that may have been an insert ("insert or update") counts as
- * one if a delete may have come in between.
+ * one if a delete may have come in between.  Clocks that differ by e at most
+ * may bring that delete later than the insert: its commit was called before
+ * the insert returned, and that before the inserter's commit was called, so by
+ * the clocks it is at most 2 e later than that.  Until then two who have no
+ * other excuse are doubted, and told if no delete of the row has come.
  *
  * Both are asked when a transaction ends, for each of its rows, against those
  * that ended before: each pair once.
@@ -103,6 +107,47 @@ static bool inserted_after(watch_shard *s, const watch_held *first,
            hf_watch_may_insert(s, second->key, second->snapshot, flags);
 }
 
+static void accuse(watch_shard *s, const watch_item *it, const watch_held *mine,
+                   const watch_held *other)
+{
+    uint64_t wait = 2 * s->w->error;
+
+    if (!mine->may_insert && !other->may_insert)
+        complain(s, it, mine, other, HF_RULE_LOST_UPDATE);
+    else
+        hf_vec_push(&s->doubts,
+                    (watch_doubt){it->now < FOR_EVER - wait ? it->now + wait
+                                                            : FOR_EVER - 1,
+                                  *it, *mine, *other});
+}
+
+void hf_watch_doubts_tell(watch_shard *s, uint64_t now)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->doubts.n; i++) {
+        watch_doubt d = s->doubts.at[i];
+
+        if (d.until >= now) {
+            s->doubts.at[kept++] = d;
+            continue;
+        }
+        d.it.now = d.until + 1;
+        complain(s, &d.it, &d.mine, &d.other, HF_RULE_LOST_UPDATE);
+    }
+    s->doubts.n = kept;
+}
+
+void hf_watch_doubts_drop(watch_shard *s, uint32_t row)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->doubts.n; i++)
+        if (s->doubts.at[i].it.row != row)
+            s->doubts.at[kept++] = s->doubts.at[i];
+    s->doubts.n = kept;
+}
+
 static void compare(watch_shard *s, const watch_item *it,
                     const watch_held *mine, const watch_held *other)
 {
@@ -121,7 +166,7 @@ static void compare(watch_shard *s, const watch_item *it,
     if (other->end.lo > mine->snapshot.hi &&
         mine->end.lo > other->snapshot.hi && !inserted_after(s, other, mine) &&
         !inserted_after(s, mine, other))
-        complain(s, it, mine, other, HF_RULE_LOST_UPDATE);
+        accuse(s, it, mine, other);
 }
 
 static void grow(watch_shard *s)
@@ -183,6 +228,7 @@ static watch_held held_of(const watch_item *it)
                         .scan = it->scan,
                         .value = it->value,
                         .left_none = it->value == HF_EVENT_NO_ROW,
+                        .may_insert = it->may_insert,
                         .wrote = it->kind == ITEM_INSTALL ||
                                  (it->flags & ITEM_WROTE)};
 }

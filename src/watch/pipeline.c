@@ -26,9 +26,14 @@ static size_t block_bytes(uint32_t room)
     return sizeof(hf_event_block) + room * sizeof(hf_event);
 }
 
+static size_t blocks_in_use(const hf_pipeline *p)
+{
+    return p->n_blocks + p->n_small / HF_SMALL_IN_BLOCK;
+}
+
 static bool is_full(const hf_pipeline *p)
 {
-    return p->n_blocks + p->n_small / HF_SMALL_IN_BLOCK >= p->most_blocks;
+    return blocks_in_use(p) >= p->most_blocks;
 }
 
 hf_event_block *hf_block_get(hf_pipeline *p, bool small)
@@ -52,7 +57,7 @@ hf_event_block *hf_block_get(hf_pipeline *p, bool small)
 
 void hf_block_put(hf_pipeline *p, hf_event_block *b)
 {
-    bool small = b->room == HF_SMALL_EVENTS, was_full = is_full(p);
+    bool small = b->room == HF_SMALL_EVENTS;
     hf_event_block **spare = small ? &p->free_small : &p->free_blocks;
 
     *(small ? &p->n_small : &p->n_blocks) -= 1;
@@ -63,8 +68,11 @@ void hf_block_put(hf_pipeline *p, hf_event_block *b)
         *spare = b;
         *(small ? &p->n_free_small : &p->n_free) += 1;
     }
-    if (was_full && !is_full(p))
+    /* not for a single block: it would wait again at once */
+    if (p->held && blocks_in_use(p) <= p->ahead_blocks / 2) {
+        p->held = false;
         pthread_cond_broadcast(&p->room);
+    }
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -79,6 +87,9 @@ hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
     p->most_blocks = bytes / block_bytes(HF_BLOCK_EVENTS);
     if (p->most_blocks < FEWEST_BLOCKS)
         p->most_blocks = FEWEST_BLOCKS;
+    p->ahead_blocks = o->ahead / block_bytes(HF_BLOCK_EVENTS);
+    if (p->ahead_blocks < FEWEST_BLOCKS || p->ahead_blocks > p->most_blocks)
+        p->ahead_blocks = p->most_blocks;
     p->spill_fd = -1;
     p->watermark = UINT64_MAX;
     pthread_mutex_init(&p->mutex, NULL);
@@ -176,8 +187,11 @@ static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
         if (last->block && last->block->n < last->block->room)
             return last->block;
     }
-    while (is_full(p) && !p->stopped && !p->starved && !p->o.one_thread)
+    while (blocks_in_use(p) >= p->ahead_blocks && !p->stopped && !p->starved &&
+           !p->o.one_thread) {
+        p->held = true;
         pthread_cond_wait(&p->room, &p->mutex);
+    }
     if (p->stopped)
         return NULL;
     /* the consumer may have taken it meanwhile */

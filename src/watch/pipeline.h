@@ -38,6 +38,9 @@ typedef struct hf_pipeline hf_pipeline;
 
 typedef struct hf_pipeline_options {
     size_t bytes;          /* of events in memory; 0: 64 MiB */
+    size_t ahead;          /* a producer waits when so much is there that the
+                              consumer can go on with; 0: as bytes.  Little
+                              stays in the cache */
     uint64_t stall_ns;     /* 0: clients are waited for */
     const char *directory; /* for the file of what does not fit; stays */
     bool one_thread;       /* producer and consumer are one: never wait */

@@ -65,6 +65,8 @@ struct hf_pipeline {
     HF_VEC(hf_pipeline_client *) clients;
     hf_event_block *free_blocks, *free_small;
     size_t n_blocks, n_small, most_blocks; /* in use; bound, of both */
+    size_t ahead_blocks;                   /* above this a producer waits */
+    bool held;                             /* one does */
     size_t n_free, n_free_small;
     HF_VEC(hf_event) late;
     HF_VEC(uint32_t) gone; /* clients that left and have nothing more */

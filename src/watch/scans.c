@@ -7,7 +7,8 @@
  * the scan may still matter to a certifier or as a range lock, is read then.
  *
  * The keys of a group stand in blocks, ordered by place: finding a range is
- * two binary searches, a new key moves at most one block.
+ * two binary searches, a new key moves at most one block.  They are put there
+ * when a scan asks for them; a table that nobody scans keeps a mere list.
  *
  * Garbage: a scan is forgotten, for keys to come, with the readers' entries
  * (shard.c) when its snapshot is older than `live`.
@@ -95,6 +96,13 @@ static void put(watch_group *g, placed p)
     b->n++;
 }
 
+static void settle(watch_group *g)
+{
+    for (size_t i = 0; i < g->fresh.n; i++)
+        put(g, g->fresh.at[i]);
+    g->fresh.n = 0;
+}
+
 /* ---- what a scan says of a key ------------------------------------------- */
 
 static bool covers(const scan_range *r, uint64_t place)
@@ -147,8 +155,10 @@ void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
     if (key_at(w, key)->row != NO_ID && key_at(w, key)->row != row)
         return;
     key_at(w, key)->row = row;
+    if (key == row)
+        hf_watch_mark_whole(w, key);
     g = group_at(w, group);
-    put(g, (placed){place, key});
+    hf_vec_push(&g->fresh, (placed){place, key});
     hf_watch_total_place(w, key, group, place);
     for (size_t i = 0; i < g->live.n; i++) {
         const live_scan *s = &g->live.at[i];
@@ -304,8 +314,9 @@ static void miss(hf_watch *w, watch_txn *t, const live_scan *s, uint32_t key)
 static void walk(hf_watch *w, watch_txn *t, const live_scan *s)
 {
     const scan_range *r = &w->scans.at[s->scan];
-    const watch_group *g = &w->groups.at[r->group];
+    watch_group *g = &w->groups.at[r->group];
 
+    settle(g);
     if (g->blocks.n == 0)
         return;
     for (size_t i = block_of(g, r->first); i < g->blocks.n; i++) {
@@ -387,6 +398,7 @@ void hf_watch_scans_release(hf_watch *w)
 
         for (size_t k = 0; k < g->blocks.n; k++)
             hf_free(g->blocks.at[k]);
+        hf_vec_release(&g->fresh);
         hf_vec_release(&g->blocks);
         hf_vec_release(&g->live);
     }

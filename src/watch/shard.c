@@ -62,6 +62,7 @@ void hf_watch_shard_release(watch_shard *s)
     hf_vec_release(&s->total_parts);
     hf_vec_release(&s->total_choices);
     hf_vec_release(&s->open);
+    hf_vec_release(&s->doubts);
     hf_free(s->locks);
     hf_free(s->readers);
     hf_free(s->thick);
@@ -480,6 +481,12 @@ bool hf_watch_may_insert(watch_shard *s, uint32_t key, span snapshot,
     return false;
 }
 
+static bool may_insert(watch_shard *s, const watch_item *it)
+{
+    return it->may_insert ||
+           hf_watch_may_insert(s, it->key, it->snapshot, it->flags);
+}
+
 /* The last versions before this one came before it got its lock, or its
  * snapshot: no other order was possible. */
 static void sharpen(watch_shard *s, watch_key *k, const watch_item *it)
@@ -489,8 +496,7 @@ static void sharpen(watch_shard *s, watch_key *k, const watch_item *it)
 
     if (s->w->locks && !s->w->profile.locks_at_commit)
         limit = it->at.hi;
-    if (s->w->fuw_sharpens && it->snapshot.hi < limit &&
-        !hf_watch_may_insert(s, it->key, it->snapshot, it->flags))
+    if (s->w->fuw_sharpens && it->snapshot.hi < limit && !may_insert(s, it))
         limit = it->snapshot.hi;
     if (limit == FOR_EVER)
         return;
@@ -588,8 +594,7 @@ static void link_writes(watch_shard *s, watch_key *k, const watch_item *it)
         find_edge(s, FOUND_EDGE, it, it->now, commit_of(before),
                   commit_of(&v[last]), HF_WATCH_WW);
     if (!s->w->fuw || !s->w->instants || before->at.hi < it->snapshot.lo ||
-        before->at.lo > it->snapshot.hi ||
-        hf_watch_may_insert(s, it->key, it->snapshot, it->flags))
+        before->at.lo > it->snapshot.hi || may_insert(s, it))
         return;
     f = hf_watch_shard_find(s, FOUND_INSTANTS, it->now, it->seq);
     f->from = commit_of(before);
@@ -624,6 +629,8 @@ static void install(watch_shard *s, const watch_item *it)
         return;
     }
     hf_watch_versions_append(s, it->key, k, &v);
+    if (s->doubts.n > 0 && v.value == HF_EVENT_NO_ROW)
+        hf_watch_doubts_drop(s, it->row);
     if (it->flags & ITEM_MAYBE)
         return;
     link_writes(s, k, it);
@@ -643,6 +650,8 @@ void hf_watch_shard_run(watch_shard *s)
         if (i + 8 < s->items.n)
             __builtin_prefetch(page_key(s->pages, s->items.at[i + 8].key));
         ripen(s, it->now);
+        if (s->doubts.n > 0)
+            hf_watch_doubts_tell(s, it->now);
         if (it->kind == ITEM_READ || it->kind == ITEM_TOTAL) {
             if (it->snapshot.hi < it->now)
                 judge(s, it, it->now);
@@ -656,6 +665,7 @@ void hf_watch_shard_run(watch_shard *s)
             install(s, it);
     }
     ripen(s, s->now);
+    hf_watch_doubts_tell(s, s->now);
     hf_watch_shard_locks_trim(s);
     hf_watch_versions_look(s);
     s->items.n = 0;

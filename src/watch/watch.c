@@ -145,14 +145,6 @@ void hf_watch_key(hf_watch *w, uint32_t key, hf_watch_initial initial,
 
 /* ---- batches ------------------------------------------------------------- */
 
-void hf_watch_push_item(hf_watch *w, const watch_item *it)
-{
-    watch_shard *s = &w->shards[it->row % SHARDS];
-
-    __builtin_prefetch(key_at(w, it->key), 1, 2);
-    hf_vec_push(&s->next, *it);
-}
-
 /* The least of those whose greatest is not below `limit`, or `least`. */
 static uint64_t generations_least(generations *g, uint64_t limit,
                                   uint64_t least)

@@ -318,6 +318,13 @@ static void leave(hf_watcher *w, session *s)
     s->client = NO_CLIENT;
 }
 
+/* Sessions that are not known yet may come with something from here on. */
+static void move_door(hf_watcher *w)
+{
+    if (w->how == HF_SESSIONS_LIVE && w->newest > w->o.slack_ns)
+        hf_pipeline_promise(w->pipeline, w->door, w->newest - w->o.slack_ns);
+}
+
 void hf_watcher_alive(hf_watcher *w, uint32_t id, uint64_t now)
 {
     session *s = &w->sessions.at[id];
@@ -326,6 +333,7 @@ void hf_watcher_alive(hf_watcher *w, uint32_t id, uint64_t now)
         w->newest = now;
     if (s->client != NO_CLIENT)
         hf_pipeline_promise(w->pipeline, s->client, now);
+    move_door(w);
 }
 
 void hf_watcher_gone(hf_watcher *w, uint32_t id)
@@ -360,13 +368,6 @@ static void name_sessions(hf_watcher *w, const hf_history *h)
             h->session_name[i] == HF_NONE
                 ? NO_CLIENT
                 : hf_watcher_session(w, hf_string(h, h->session_name[i]));
-}
-
-/* Sessions that are not known yet may come with something from here on. */
-static void move_door(hf_watcher *w)
-{
-    if (w->how == HF_SESSIONS_LIVE && w->newest > w->o.slack_ns)
-        hf_pipeline_promise(w->pipeline, w->door, w->newest - w->o.slack_ns);
 }
 
 static bool push(hf_watcher *w, uint32_t client, const hf_event *e, size_t n)

@@ -287,6 +287,40 @@ static void wrong_ids_are_refused(void **state)
     }
 }
 
+/* Kinds, values and keys that do not fit each other, among operations that do.
+ */
+static void wrong_types_are_refused(void **state)
+{
+    static const struct {
+        hf_op_id op;
+        hf_op_kind kind;
+        bool fine;
+    } cases[] = {{1, HF_OP_WRITE, true},      {1, HF_OP_READ, true},
+                 {1, HF_OP_INSERT, true},     {1, HF_OP_APPEND, true},
+                 {1, HF_OP_READ_LIST, false}, {1, HF_OP_DELETE, false},
+                 {1, HF_OP_BEGIN, false},     {0, HF_OP_COMMIT, true},
+                 {0, HF_OP_WRITE, false},     {2, HF_OP_APPEND, false},
+                 {2, HF_OP_READ_LIST, true},  {3, HF_OP_READ, false},
+                 {3, HF_OP_WRITE, false},     {1, HF_OP_PREDICATE_READ, false}};
+    hf_history *h =
+        parse("{\"session\":1,\"ops\":[[\"begin\"],[\"w\",\"x\",1],[\"delete\","
+              "\"x\"],[\"r\",\"l\",[1,2]],[\"commit\"]]}\n");
+    hf_error err;
+
+    (void)state;
+    assert_int_equal(hf_history_validate(h, &err), HF_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint8_t was = h->op_kind[cases[i].op];
+
+        h->op_kind[cases[i].op] = (uint8_t)cases[i].kind;
+        assert_int_equal(hf_history_validate(h, &err) == HF_OK, cases[i].fine);
+        h->op_kind[cases[i].op] = was;
+    }
+    h->op_key[0] = 0;
+    assert_int_not_equal(hf_history_validate(h, &err), HF_OK);
+    hf_history_free(h);
+}
+
 static void interleaved_operations_are_sorted(void **state)
 {
     hf_builder *b = hf_builder_new();
@@ -513,6 +547,7 @@ int main(void)
         cmocka_unit_test(equal_values_have_one_id),
         cmocka_unit_test(an_abort_in_the_operations_counts),
         cmocka_unit_test(wrong_ids_are_refused),
+        cmocka_unit_test(wrong_types_are_refused),
         cmocka_unit_test(interleaved_operations_are_sorted),
         cmocka_unit_test(lists_share_their_prefixes),
         cmocka_unit_test(bad_text_is_refused),

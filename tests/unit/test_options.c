@@ -285,6 +285,8 @@ static void numbers_with_units(void **state)
     (void)state;
     assert_true(hf_parse_seconds("250ms", &s) && s == 0.25);
     assert_true(hf_parse_seconds("10", &s) && s == 10.0);
+    assert_true(hf_parse_seconds("1us", &s) && s == 1e-6);
+    assert_true(hf_parse_seconds("1ns", &s) && s == 1e-9);
     assert_true(hf_parse_seconds("2h", &s) && s == 7200.0);
     static const char *const no_time[] = {"",    "s",   "-1",  "0",   "1d",
                                           "nan", "inf", "0x1", "1 s", "1e30"};

@@ -25,6 +25,7 @@
 #include "history/binary.h"
 #include "history/binary_layout.h"
 #include "history/binary_stream.h"
+#include "history/pieces.h"
 #include "history/text.h"
 #include "run/recorder.h"
 #include "run/tag.h"
@@ -172,6 +173,128 @@ static void test_damage_is_an_error(void **state)
         out.at[n] ^= 0x20;
     }
     assert_int_equal(refused, tried);
+    hf_out_release(&out);
+}
+
+/* ---- skimming ------------------------------------------------------------ */
+
+/* No rows with columns, no initial values: sessions are enough; but the last
+ * transaction's begin is its operation's. */
+static const char *const light[] = {
+    "{\"session\":\"a\",\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",2]],\"begin\":"
+    "100,"
+    "\"end\":150}\n"
+    "{\"session\":\"b\",\"ops\":[],\"begin\":70,\"end\":150}\n"
+    "{\"session\":\"a\",\"ops\":[[\"r\",\"x\",1]],\"begin\":200,\"end\":250}\n",
+    "{\"session\":\"b\",\"ops\":[{\"op\":\"w\",\"key\":\"x\",\"value\":3,"
+    "\"at\":"
+    "[300,310]}]}\n"};
+
+static int light_and_full(hf_out *out)
+{
+    const char *texts[] = {light[0], pieces[0], light[1], pieces[1], light[0]};
+    FILE *file = tmpfile();
+    uint64_t txns = 0, ops = 0;
+
+    hf_out_init_memory(out);
+    hf_stream_begin(out, &(hf_stream_about){.time_unit = HF_TIME_UNIT_NS});
+    for (unsigned i = 0; i < 5; i++) {
+        hf_history *h = parse(texts[i]);
+
+        hf_stream_piece(out, h);
+        txns += h->n_txns;
+        ops += h->n_ops;
+        hf_history_free(h);
+    }
+    hf_stream_end(out, txns, ops);
+    assert_non_null(file);
+    return fileno(file); /* goes with the process */
+}
+
+static void put_file(int fd, const char *bytes, size_t n)
+{
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(pwrite(fd, bytes, n, 0), (ssize_t)n);
+}
+
+typedef hf_status (*next_piece)(hf_pieces *p, hf_history **ret, hf_error *err);
+
+/* Sessions and what is known of begins, as text; how many had no operations. */
+static hf_status sessions_of(int fd, next_piece next, char *to, size_t size,
+                             unsigned *ret_light)
+{
+    hf_pieces *p;
+    hf_status st = HF_OK;
+    size_t at = 0;
+    hf_error err;
+
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    p = hf_pieces_new(fd, false);
+    *ret_light = 0;
+    to[0] = '\0';
+    while (st == HF_OK && !hf_pieces_ended(p)) {
+        hf_history *h = NULL;
+
+        st = next(p, &h, &err);
+        for (hf_txn_id t = 0; h && t < h->n_txns; t++) {
+            hf_string_id id = h->session_name[h->txn_session[t]];
+            hf_str name = id == HF_NONE ? HF_STR("?") : hf_string(h, id);
+            uint64_t begin = h->txn_begin ? h->txn_begin[t] : 0;
+
+            at += at >= size
+                      ? 0
+                      : (size_t)snprintf(to + at, size - at, "%.*s %llu, ",
+                                         (int)name.len, name.ptr,
+                                         (unsigned long long)begin);
+        }
+        *ret_light += h && h->n_ops == 0 && h->n_txns > 0;
+        hf_history_free(h);
+    }
+    hf_pieces_free(p);
+    return st;
+}
+
+static void test_skimming_tells_the_same_of_sessions(void **state)
+{
+    char skimmed[2000], read[2000];
+    hf_out out;
+    int fd = light_and_full(&out);
+    unsigned n, none;
+
+    (void)state;
+    for (size_t length = 16; length <= out.n; length++) {
+        hf_status st;
+
+        put_file(fd, out.at, length);
+        st = sessions_of(fd, hf_pieces_next, read, sizeof read, &none);
+        assert_int_equal(
+            sessions_of(fd, hf_pieces_skim, skimmed, sizeof skimmed, &n), st);
+        assert_string_equal(skimmed, read);
+    }
+    assert_int_equal(n, 3); /* two need their initial values, or operations */
+    assert_int_equal(none, 0);
+    hf_out_release(&out);
+}
+
+static void test_skimming_survives_damage(void **state)
+{
+    char text[4000];
+    hf_out out;
+    int fd = light_and_full(&out);
+    hf_rng rng;
+    unsigned n;
+
+    (void)state;
+    hf_rng_seed(&rng, 7);
+    for (unsigned i = 0; i < 3000; i++) {
+        size_t at = hf_rng_below(&rng, (uint32_t)out.n);
+        char was = out.at[at];
+
+        out.at[at] = (char)hf_rng_below(&rng, 256);
+        put_file(fd, out.at, out.n);
+        out.at[at] = was;
+        (void)sessions_of(fd, hf_pieces_skim, text, sizeof text, &n);
+    }
     hf_out_release(&out);
 }
 
@@ -542,6 +665,8 @@ int main(void)
         cmocka_unit_test(test_every_prefix_is_readable),
         cmocka_unit_test(test_damage_is_an_error),
         cmocka_unit_test(test_pieces_of_pieces_are_refused),
+        cmocka_unit_test(test_skimming_tells_the_same_of_sessions),
+        cmocka_unit_test(test_skimming_survives_damage),
         cmocka_unit_test(test_killed_recorder_leaves_a_closed_history),
         cmocka_unit_test(test_one_that_does_not_end_holds_the_others_back),
         cmocka_unit_test(test_full_disk_is_said),
