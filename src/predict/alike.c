@@ -1,22 +1,33 @@
-/* alike.c: other versions that a statement would return the same for.
+/* alike.c: what the results of statements tell about what the application does
+ * with them.
+ *
+ * Other versions that a statement would return the same for:
  *
  * A read that changes need not change what the application gets: SELECT w_tax
  * returns the same whichever payment wrote the row last.  Versions are not
  * recorded with all their columns, but results are: if the same statement with
  * the same parameters read the same row from that other writer somewhere else
- * in the execution, its result is what would be returned here.  The column
- * _tag, by which our own recorder tells versions apart, is not for the
- * application.
+ * in the execution, its result is what would be returned here.  Or all who
+ * wrote the row between the two versions, as observed, did so by UPDATEs of
+ * columns that the statement does not name.  The column _tag, by which our own
+ * recorder tells versions apart, is not for the application.
  *
  * Only statements that read one row and write nothing; only where results were
  * recorded.  What is not found here may still be the same: nothing rests on it
  * but which prediction is asked for first.
  *
- * O(reads + choices), and the lengths of results.
+ * Results that name rows: a value of it is a parameter of a later INSERT of the
+ * transaction, as the next number of an order is.  With another result it
+ * would insert another row, perhaps one that is there.  By equality of values,
+ * so this too is for preferences only.
+ *
+ * O(reads + choices), the lengths of results, and for each statement with a
+ * result the parameters of later INSERTs times its cells.
  */
 #include "predict/events.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/map.h"
 
@@ -132,6 +143,169 @@ static bool gets_same(const finder *f, size_t seen, uint32_t writer)
     return other != HF_NONE && same_result(f->e->h, f->sql[seen], other);
 }
 
+/* ---- columns -------------------------------------------------------------
+ */
+
+static bool is_name_char(char c)
+{
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') ||
+           (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
+}
+
+/* The next name at or after `at`; empty: there is none. */
+static hf_str next_name(hf_str text, size_t at)
+{
+    size_t end;
+
+    while (at < text.len && !is_name_char(text.ptr[at]))
+        at++;
+    for (end = at; end < text.len && is_name_char(text.ptr[end]);)
+        end++;
+    return (hf_str){text.ptr + at, end - at};
+}
+
+static bool is_word(hf_str name, const char *word)
+{
+    return name.len == strlen(word) &&
+           strncasecmp(name.ptr, word, name.len) == 0;
+}
+
+static bool has_name(hf_str text, hf_str name)
+{
+    for (hf_str n = next_name(text, 0); n.len > 0;
+         n = next_name(text, (size_t)(n.ptr - text.ptr) + n.len))
+        if (n.len == name.len && strncasecmp(n.ptr, name.ptr, n.len) == 0)
+            return true;
+    return false;
+}
+
+/* Does the UPDATE leave alone all that the query names?  Told by the columns
+ * before "=" of its SET part: any doubt is a no. */
+static bool leaves_alone(hf_str update, hf_str query)
+{
+    hf_str n = next_name(update, 0);
+    bool set = false;
+
+    if (!is_word(n, "update") || memchr(query.ptr, '*', query.len))
+        return false;
+    for (; n.len > 0 && !is_word(n, "where");) {
+        size_t end = (size_t)(n.ptr - update.ptr) + n.len;
+
+        while (end < update.len && update.ptr[end] == ' ')
+            end++;
+        if (set && end < update.len && update.ptr[end] == '=' &&
+            !is_word(n, "_tag") && has_name(query, n))
+            return false;
+        set = set || is_word(n, "set");
+        n = next_name(update, end);
+    }
+    return set;
+}
+
+/* Every write of the key by t is an UPDATE that leaves the query alone. */
+static bool all_leave_alone(const hf_history *h, hf_txn_id t, hf_key_id key,
+                            hf_str query)
+{
+    hf_op_id sql = HF_NONE;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
+        if (hf_op_kind_of(h, op) == HF_OP_SQL)
+            sql = op;
+        else if (hf_op_installs(hf_op_kind_of(h, op)) && h->op_key[op] == key &&
+                 (sql == HF_NONE ||
+                  !leaves_alone(hf_string(h, hf_op_sql(h, sql).text), query)))
+            return false;
+    }
+    return true;
+}
+
+/* Between the version of `writer` and the one observed nothing has changed that
+ * the statement names. */
+static bool is_untouched(const finder *f, size_t seen, uint32_t writer)
+{
+    const hf_events *e = f->e;
+    const hf_event_seen *s = &e->seen.at[seen];
+    uint32_t low = writer < s->observed ? writer : s->observed;
+    uint32_t high = writer < s->observed ? s->observed : writer;
+    hf_str query;
+
+    if (f->sql[seen] == HF_NONE)
+        return false;
+    query = hf_string(e->h, hf_op_sql(e->h, f->sql[seen]).text);
+    for (uint32_t i = e->write_first[s->key]; i < e->write_first[s->key + 1];
+         i++) {
+        uint32_t t = e->writes.at[i].txn;
+
+        if (t > low && t <= high &&
+            !all_leave_alone(e->h, e->txn_of[t], s->key, query))
+            return false;
+    }
+    return true;
+}
+
+/* ---- results that name rows ----------------------------------------------
+ */
+
+static bool is_insert(const hf_history *h, hf_op_id op)
+{
+    hf_str text;
+
+    if (hf_op_kind_of(h, op) != HF_OP_SQL)
+        return false;
+    text = hf_string(h, hf_op_sql(h, op).text);
+    return text.len > 6 && strncasecmp(text.ptr, "insert", 6) == 0;
+}
+
+static bool has_param(const hf_history *h, const hf_sql *q, hf_scalar s)
+{
+    for (uint32_t i = 0; i < q->n_params; i++)
+        if (same_scalar(hf_extra_scalar(h, q->params + (size_t)3 * i), s))
+            return true;
+    return false;
+}
+
+/* Is a cell of the result, that was no parameter, given to the INSERT? */
+static bool gives(const hf_history *h, const hf_sql *from, const hf_sql *to)
+{
+    for (uint32_t i = 0; i < from->n_rows * from->n_columns; i++) {
+        hf_scalar cell = hf_extra_scalar(h, from->cells + (size_t)3 * i);
+
+        if (cell.type != HF_NIL && !has_param(h, from, cell) &&
+            has_param(h, to, cell))
+            return true;
+    }
+    return false;
+}
+
+static bool names_rows(const hf_history *h, hf_txn_id t, hf_op_id sql)
+{
+    hf_sql from = hf_op_sql(h, sql);
+
+    for (hf_op_id op = sql + 1; op < h->op_first[t + 1]; op++) {
+        hf_sql to;
+
+        if (!is_insert(h, op))
+            continue;
+        to = hf_op_sql(h, op);
+        if (gives(h, &from, &to))
+            return true;
+    }
+    return false;
+}
+
+static void find_names(finder *f)
+{
+    hf_events *e = f->e;
+
+    for (size_t i = 0; i < e->seen.n; i++) {
+        const hf_event_seen *s = &e->seen.at[i];
+
+        if (s->read != HF_NONE && f->sql[i] != HF_NONE)
+            e->reads.at[s->read].names |=
+                names_rows(e->h, e->txn_of[s->txn], f->sql[i]);
+    }
+}
+
 void hf_events_find_alike(hf_events *e)
 {
     finder f = {.e = e};
@@ -140,6 +314,7 @@ void hf_events_find_alike(hf_events *e)
     f.sql = HF_NEW_ARRAY(hf_op_id, e->seen.n + 1);
     f.differs = HF_NEW_ZEROED(uint8_t, e->sources.n + 1);
     list_statements(&f);
+    find_names(&f);
     for (size_t i = 0; i < e->seen.n; i++) {
         const hf_event_read *r;
 
@@ -147,7 +322,8 @@ void hf_events_find_alike(hf_events *e)
             continue;
         r = &e->reads.at[e->seen.at[i].read];
         for (uint32_t j = r->source; j < r->source + r->n_sources; j++)
-            f.differs[j] |= !gets_same(&f, i, e->sources.at[j].txn);
+            f.differs[j] |= !gets_same(&f, i, e->sources.at[j].txn) &&
+                            !is_untouched(&f, i, e->sources.at[j].txn);
     }
     for (size_t j = 0; j < e->sources.n; j++)
         e->sources.at[j].alike = !f.differs[j];

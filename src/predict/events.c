@@ -28,7 +28,7 @@ static bool same_writers(const hf_events *e, const hf_event_group *g,
         const hf_event_write *b = &e->writes.at[e->write_first[key] + i];
 
         if (a->txn != b->txn || a->block != b->block ||
-            a->updates != b->updates || a->joined != b->joined)
+            a->updates != b->updates)
             return false;
     }
     return true;
@@ -41,9 +41,8 @@ static uint64_t hash_writers(const hf_events *e, hf_key_id key)
     for (uint32_t i = e->write_first[key]; i < e->write_first[key + 1]; i++) {
         const hf_event_write *w = &e->writes.at[i];
 
-        hash =
-            hf_mix64(hash ^ ((uint64_t)w->txn << 32 | (uint64_t)w->block << 2 |
-                             (uint64_t)w->joined << 1 | w->updates));
+        hash = hf_mix64(hash ^ ((uint64_t)w->txn << 32 |
+                                (uint64_t)w->block << 1 | w->updates));
     }
     return hash;
 }
@@ -149,17 +148,6 @@ static bool is_unseen(const hf_events *e, const hf_raw_read *raw)
     return w && w->locked_at == raw->statement;
 }
 
-/* Under a rule of conflicts the read of an UPDATE stands for itself: its write
- * is certain once this one is included. */
-static bool stands_alone(const hf_events *e, const hf_raw_read *raw)
-{
-    const hf_event_write *w = e->rules->conflict && raw->locking
-                                  ? hf_events_write(e, raw->key, raw->txn)
-                                  : NULL;
-
-    return w && w->joined && w->locked_at == raw->statement;
-}
-
 /* The read this one shares a choice with, or a new one; HF_NONE: no choice. */
 static uint32_t choose(chooser *c, const hf_raw_read *raw)
 {
@@ -177,7 +165,7 @@ static uint32_t choose(chooser *c, const hf_raw_read *raw)
                        .source = (uint32_t)e->sources.n};
     uint32_t old;
 
-    if (e->rules->internal && !stands_alone(e, raw)) {
+    if (e->rules->internal) {
         old = hf_map_get(&c->shared, name);
         if (old != UINT32_MAX && may_share(c, raw, &e->reads.at[old])) {
             e->reads.at[old].unseen &= is_unseen(e, raw);

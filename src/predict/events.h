@@ -46,7 +46,6 @@ typedef struct hf_event_write {
     uint32_t segment;
     uint32_t block;     /* reads of the transaction before it */
     bool updates;       /* the same operation read the key just before */
-    bool joined;        /* its first write: so did the same statement */
     hf_op_id op;        /* HF_NONE: part of a predicate operation */
     uint32_t locked_at; /* statement of its first write */
     hf_value_id value;  /* the version it installs; HF_NONE: not recorded */
@@ -66,12 +65,13 @@ typedef struct hf_event_read {
     hf_op_id op;
     hf_key_id key;
     uint32_t group;
-    uint32_t statement;         /* number within the transaction */
-    uint32_t place;             /* number of the operation's reads, ascending */
-    bool locking;               /* takes the newest version, and keeps it so */
-    bool is_row;                /* of a predicate operation */
-    bool unseen;                /* by the application: a part of an UPDATE */
-    bool followed;              /* its transaction writes something later */
+    uint32_t statement; /* number within the transaction */
+    uint32_t place;     /* number of the operation's reads, ascending */
+    bool locking;       /* takes the newest version, and keeps it so */
+    bool is_row;        /* of a predicate operation */
+    bool unseen;        /* by the application: a part of an UPDATE */
+    bool followed;      /* its transaction writes something later */
+    bool names;         /* its transaction inserts a row by its result */
     uint32_t source, n_sources; /* in sources; the initial version is first */
     uint32_t observed;          /* which of them it was */
 } hf_event_read;
@@ -158,7 +158,7 @@ void hf_observe_release(hf_observed *o);
 /* ---- alike.c: results ----------------------------------------------------
  */
 
-/* Fills `alike` of the sources. */
+/* Fills `alike` of the sources and `names` of the reads. */
 void hf_events_find_alike(hf_events *e);
 
 /* ---- rows.c: conditions ---------------------------------------------------

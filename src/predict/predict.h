@@ -184,6 +184,10 @@ typedef struct hf_predict_stats {
     uint32_t ignored;    /* operations that say nothing about rows or keys */
     /* Proved: there is none that finishes. */
     bool none_finishes;
+    /* That there is none, or no other, rests on this: transactions that are
+     * cut short write what they were observed to write (levels with a rule of
+     * conflicts only). */
+    bool rests_on_writes;
     double encode_seconds, solve_seconds; /* of CPU time */
 } hf_predict_stats;
 

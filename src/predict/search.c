@@ -42,20 +42,36 @@
 #define LEAST_ANSWERS 5u
 #define WISH_CLAUSES 30000000u
 
-/* What is wished for, one after the other. */
-#define LIKELY (HF_WISH_FINISH | HF_WISH_PRESENT)
+/* What is wished for, one after the other.  Who inserts a row that is there
+ * aborts for certain, who does not finish only perhaps. */
+#define GOES_ON (HF_WISH_FINISH | HF_WISH_PRESENT)
+#define LIKELY (GOES_ON | HF_WISH_NAMES)
+#define INSERTS (HF_WISH_PRESENT | HF_WISH_NAMES)
 static const unsigned wishes_of_best[] = {LIKELY | HF_WISH_UNSEEN,
                                           LIKELY | HF_WISH_QUIET |
                                               HF_WISH_STRICT,
                                           LIKELY | HF_WISH_QUIET,
                                           LIKELY | HF_WISH_STRICT,
                                           LIKELY,
+                                          INSERTS | HF_WISH_UNSEEN,
+                                          INSERTS | HF_WISH_STRICT,
+                                          INSERTS,
+                                          HF_WISH_NAMES,
+                                          GOES_ON | HF_WISH_STRICT,
+                                          GOES_ON,
                                           HF_WISH_FINISH | HF_WISH_STRICT,
                                           HF_WISH_FINISH,
                                           HF_WISH_STRICT,
                                           0};
-static const unsigned wishes_of_others[] = {
-    LIKELY | HF_WISH_UNSEEN, LIKELY | HF_WISH_QUIET, LIKELY, HF_WISH_FINISH, 0};
+static const unsigned wishes_of_others[] = {LIKELY | HF_WISH_UNSEEN,
+                                            LIKELY | HF_WISH_QUIET,
+                                            LIKELY,
+                                            INSERTS | HF_WISH_UNSEEN,
+                                            INSERTS,
+                                            HF_WISH_NAMES,
+                                            GOES_ON,
+                                            HF_WISH_FINISH,
+                                            0};
 
 typedef struct searcher {
     const hf_events *e;
@@ -313,6 +329,21 @@ static void keep(searcher *q)
     exclude(q, q->again >= SAME_SHAPE);
 }
 
+/* On to the next wishes that do not have all that stood in the way.  That rows
+ * keep their names is worth more than finishing where that is a matter at all
+ * and no rule of conflicts has seen to it; elsewhere those sets are passed
+ * over. */
+static void wish_next(searcher *q, unsigned failed)
+{
+    bool counts = hf_encoding_is_unique(&q->c) && !q->c.rules->conflict;
+
+    while ((*q->wishes & failed) == failed ||
+           (!counts &&
+            (*q->wishes & (HF_WISH_NAMES | HF_WISH_FINISH)) == HF_WISH_NAMES))
+        q->wishes++;
+    q->answers = 0;
+}
+
 /* On to the next wishes that do not have all that stood in the way; false:
  * nothing did, there is nothing more. */
 static bool wish_less(searcher *q)
@@ -323,9 +354,7 @@ static bool wish_less(searcher *q)
         return false;
     if (failed == HF_WISH_FINISH && q->found->n == 0)
         q->stats->none_finishes = true;
-    while ((*q->wishes & failed) == failed)
-        q->wishes++;
-    q->answers = 0;
+    wish_next(q, failed);
     return true;
 }
 
@@ -337,7 +366,7 @@ static bool gives_up(searcher *q)
     if (q->probing || *q->wishes == 0 || (budget && hf_budget_look(budget)))
         return false;
     q->wishes++;
-    q->answers = 0;
+    wish_next(q, HF_WISH_ALL);
     return true;
 }
 
@@ -374,6 +403,7 @@ static bool step(searcher *q, hf_search_end *ret_end)
         return gives_up(q);
     case HF_SAT_NO:
         *ret_end = HF_SEARCH_ALL;
+        q->stats->rests_on_writes = hf_encoding_rests(&q->c);
         return !q->probing && wish_less(q);
     default:
         break;
