@@ -16,16 +16,17 @@
  * recorded.  What is not found here may still be the same: nothing rests on it
  * but which prediction is asked for first.
  *
- * Results that name rows: a value of it is a parameter of a later INSERT of the
- * transaction, as the next number of an order is.  With another result it
- * would insert another row, perhaps one that is there.  By equality of values,
- * so this too is for preferences only.
+ * Results that name rows: a value of it is (a part of) the key of a row that
+ * the transaction inserts later, as the next number of an order is.  With
+ * another result it would insert another row, perhaps one that is there.  By
+ * equality of values, so this too is for preferences only.
  *
  * O(reads + choices), the lengths of results, and for each statement with a
- * result the parameters of later INSERTs times its cells.
+ * result the rows that are inserted later times its cells.
  */
 #include "predict/events.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -264,14 +265,37 @@ static bool has_param(const hf_history *h, const hf_sql *q, hf_scalar s)
     return false;
 }
 
-/* Is a cell of the result, that was no parameter, given to the INSERT? */
-static bool gives(const hf_history *h, const hf_sql *from, const hf_sql *to)
+/* Is the value the key, or one of the parts of a key like 1:2:5? */
+static bool is_part(hf_scalar key, hf_scalar value)
+{
+    char digits[24];
+    hf_str whole = {key.text, key.length}, part = {value.text, value.length};
+
+    if (key.type == HF_INT || !key.text)
+        return value.type == HF_INT && value.number == key.number;
+    if (value.type == HF_INT) {
+        part.ptr = digits;
+        part.len = (size_t)snprintf(digits, sizeof digits, "%lld",
+                                    (long long)value.number);
+    }
+    for (size_t from = 0, at = 0; part.ptr && at <= whole.len; at++) {
+        if (at < whole.len && whole.ptr[at] != ':')
+            continue;
+        if (hf_str_eq((hf_str){whole.ptr + from, at - from}, part))
+            return true;
+        from = at + 1;
+    }
+    return false;
+}
+
+/* Is a cell of the result, that was no parameter, part of the key? */
+static bool gives(const hf_history *h, const hf_sql *from, hf_key_id key)
 {
     for (uint32_t i = 0; i < from->n_rows * from->n_columns; i++) {
         hf_scalar cell = hf_extra_scalar(h, from->cells + (size_t)3 * i);
 
         if (cell.type != HF_NIL && !has_param(h, from, cell) &&
-            has_param(h, to, cell))
+            is_part(hf_key_scalar(h, key), cell))
             return true;
     }
     return false;
@@ -280,14 +304,13 @@ static bool gives(const hf_history *h, const hf_sql *from, const hf_sql *to)
 static bool names_rows(const hf_history *h, hf_txn_id t, hf_op_id sql)
 {
     hf_sql from = hf_op_sql(h, sql);
+    bool inserts = false;
 
     for (hf_op_id op = sql + 1; op < h->op_first[t + 1]; op++) {
-        hf_sql to;
-
-        if (!is_insert(h, op))
-            continue;
-        to = hf_op_sql(h, op);
-        if (gives(h, &from, &to))
+        if (hf_op_kind_of(h, op) == HF_OP_SQL)
+            inserts = is_insert(h, op);
+        else if (inserts && hf_op_installs(hf_op_kind_of(h, op)) &&
+                 gives(h, &from, h->op_key[op]))
             return true;
     }
     return false;

@@ -214,6 +214,7 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
 {
     const hf_events *e = c->e;
     int *lits = c->choice + r->source;
+    bool absent = e->sources.at[r->source + r->observed].absent;
     HF_VEC(int) some = {0};
 
     hf_vec_push(&some, -c->segment[r->segment]);
@@ -233,8 +234,10 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
             if (r->names && hf_encoding_is_unique(c))
                 HF_CLAUSE(c, -wish(c, HF_WISH_NAMES), -lits[i]);
         }
-        if (from->absent != e->sources.at[r->source + r->observed].absent)
+        if (from->absent != absent)
             HF_CLAUSE(c, -wish(c, HF_WISH_PRESENT), -lits[i]);
+        if (absent && !from->absent)
+            HF_CLAUSE(c, -wish(c, HF_WISH_GONE), -lits[i]);
         hf_vec_push(&some, lits[i]);
     }
     hf_encoding_add(c, some.at, (uint32_t)some.n);

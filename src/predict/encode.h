@@ -53,7 +53,10 @@ typedef enum hf_boundary {
 /* A result by which its transaction names a row that it inserts does not
  * change, where databases refuse a row that is there already. */
 #define HF_WISH_NAMES (1u << 5)
-#define HF_WISHES 6u
+/* Of HF_WISH_PRESENT one half: a row that was not there is not found.  Who
+ * finds one that others have deleted mostly fails at changing it. */
+#define HF_WISH_GONE (1u << 6)
+#define HF_WISHES 7u
 #define HF_WISH_ALL ((1u << HF_WISHES) - 1)
 
 typedef struct hf_encoding {

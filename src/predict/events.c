@@ -9,6 +9,7 @@
 #include "predict/events.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/map.h"
@@ -80,6 +81,24 @@ typedef struct chooser {
     hf_map shared; /* transaction, group and kind: the read they share */
 } chooser;
 
+/* Is the write part of a DELETE?  Recorded as one, or by its statement: then
+ * the value may be a mere name of the version. */
+static bool is_deletion(const hf_history *h, hf_op_id op)
+{
+    hf_op_id sql = op;
+    hf_str text;
+
+    if (op == HF_NONE || hf_op_kind_of(h, op) == HF_OP_DELETE)
+        return op != HF_NONE;
+    while (sql > h->op_first[hf_op_txn(h, op)] &&
+           hf_op_kind_of(h, sql) != HF_OP_SQL)
+        sql--;
+    if (hf_op_kind_of(h, sql) != HF_OP_SQL)
+        return false;
+    text = hf_string(h, hf_op_sql(h, sql).text);
+    return text.len > 6 && strncasecmp(text.ptr, "delete", 6) == 0;
+}
+
 /* Did that transaction leave no row there? */
 static bool is_absent(const hf_events *e, hf_key_id key, uint32_t txn)
 {
@@ -91,7 +110,8 @@ static bool is_absent(const hf_events *e, hf_key_id key, uint32_t txn)
 
     if (!h->key_table || h->key_table[key] == HF_NONE)
         return false; /* not a row */
-    return v == HF_NONE || h->value_type[v] == HF_NIL;
+    return v == HF_NONE || h->value_type[v] == HF_NIL ||
+           (w && is_deletion(h, w->op));
 }
 
 static void add_source(chooser *c, const hf_raw_read *raw, hf_event_read *r,
