@@ -16,17 +16,13 @@
  * recorded.  What is not found here may still be the same: nothing rests on it
  * but which prediction is asked for first.
  *
- * Results that name rows: a value of it is (a part of) the key of a row that
- * the transaction inserts later, as the next number of an order is.  With
- * another result it would insert another row, perhaps one that is there.  By
- * equality of values, so this too is for preferences only.
+ * What results name is in names.c; here those who were seen to ask the same
+ * are found.
  *
- * O(reads + choices), the lengths of results, and for each statement with a
- * result the rows that are inserted later times its cells.
+ * O(reads + choices), and the lengths of results.
  */
 #include "predict/events.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -101,8 +97,7 @@ static bool same_result(const hf_history *h, hf_op_id x, hf_op_id y)
 {
     hf_sql a = hf_op_sql(h, x), b = hf_op_sql(h, y);
 
-    if (!same_question(h, &a, &b) || a.n_rows != b.n_rows ||
-        a.n_columns != b.n_columns)
+    if (a.n_rows != b.n_rows || a.n_columns != b.n_columns)
         return false;
     for (uint32_t i = 0; i < a.n_rows * a.n_columns; i++) {
         hf_str name = hf_string(h, a.names[i % a.n_columns]);
@@ -131,16 +126,30 @@ static void list_statements(finder *f)
     }
 }
 
+/* The statement by which somebody was seen to ask the same of `writer`'s
+ * version; HF_NONE: nobody was. */
+static hf_op_id asked_too(const finder *f, size_t seen, uint32_t writer)
+{
+    const hf_history *h = f->e->h;
+    hf_op_id sql = f->sql[seen], other;
+    hf_sql a, b;
+
+    if (sql == HF_NONE)
+        return HF_NONE;
+    other =
+        hf_map_get(&f->by_name, name_of(h, sql, f->e->seen.at[seen].key, writer));
+    if (other == HF_NONE)
+        return HF_NONE;
+    a = hf_op_sql(h, sql);
+    b = hf_op_sql(h, other);
+    return same_question(h, &a, &b) ? other : HF_NONE;
+}
+
 /* Would this read get the same from there? */
 static bool gets_same(const finder *f, size_t seen, uint32_t writer)
 {
-    const hf_event_seen *s = &f->e->seen.at[seen];
-    hf_op_id other;
+    hf_op_id other = asked_too(f, seen, writer);
 
-    if (f->sql[seen] == HF_NONE)
-        return false;
-    other =
-        hf_map_get(&f->by_name, name_of(f->e->h, f->sql[seen], s->key, writer));
     return other != HF_NONE && same_result(f->e->h, f->sql[seen], other);
 }
 
@@ -247,85 +256,25 @@ static bool is_untouched(const finder *f, size_t seen, uint32_t writer)
 /* ---- results that name rows ----------------------------------------------
  */
 
-static bool is_insert(const hf_history *h, hf_op_id op)
-{
-    hf_str text;
-
-    if (hf_op_kind_of(h, op) != HF_OP_SQL)
-        return false;
-    text = hf_string(h, hf_op_sql(h, op).text);
-    return text.len > 6 && strncasecmp(text.ptr, "insert", 6) == 0;
-}
-
-static bool has_param(const hf_history *h, const hf_sql *q, hf_scalar s)
-{
-    for (uint32_t i = 0; i < q->n_params; i++)
-        if (same_scalar(hf_extra_scalar(h, q->params + (size_t)3 * i), s))
-            return true;
-    return false;
-}
-
-/* Is the value the key, or one of the parts of a key like 1:2:5? */
-static bool is_part(hf_scalar key, hf_scalar value)
-{
-    char digits[24];
-    hf_str whole = {key.text, key.length}, part = {value.text, value.length};
-
-    if (key.type == HF_INT || !key.text)
-        return value.type == HF_INT && value.number == key.number;
-    if (value.type == HF_INT) {
-        part.ptr = digits;
-        part.len = (size_t)snprintf(digits, sizeof digits, "%lld",
-                                    (long long)value.number);
-    }
-    for (size_t from = 0, at = 0; part.ptr && at <= whole.len; at++) {
-        if (at < whole.len && whole.ptr[at] != ':')
-            continue;
-        if (hf_str_eq((hf_str){whole.ptr + from, at - from}, part))
-            return true;
-        from = at + 1;
-    }
-    return false;
-}
-
-/* Is a cell of the result, that was no parameter, part of the key? */
-static bool gives(const hf_history *h, const hf_sql *from, hf_key_id key)
-{
-    for (uint32_t i = 0; i < from->n_rows * from->n_columns; i++) {
-        hf_scalar cell = hf_extra_scalar(h, from->cells + (size_t)3 * i);
-
-        if (cell.type != HF_NIL && !has_param(h, from, cell) &&
-            is_part(hf_key_scalar(h, key), cell))
-            return true;
-    }
-    return false;
-}
-
-static bool names_rows(const hf_history *h, hf_txn_id t, hf_op_id sql)
-{
-    hf_sql from = hf_op_sql(h, sql);
-    bool inserts = false;
-
-    for (hf_op_id op = sql + 1; op < h->op_first[t + 1]; op++) {
-        if (hf_op_kind_of(h, op) == HF_OP_SQL)
-            inserts = is_insert(h, op);
-        else if (inserts && hf_op_installs(hf_op_kind_of(h, op)) &&
-                 gives(h, &from, h->op_key[op]))
-            return true;
-    }
-    return false;
-}
-
 static void find_names(finder *f)
 {
     hf_events *e = f->e;
 
     for (size_t i = 0; i < e->seen.n; i++) {
         const hf_event_seen *s = &e->seen.at[i];
+        hf_event_read *r = s->read != HF_NONE ? &e->reads.at[s->read] : NULL;
 
-        if (s->read != HF_NONE && f->sql[i] != HF_NONE)
-            e->reads.at[s->read].names |=
-                names_rows(e->h, e->txn_of[s->txn], f->sql[i]);
+        if (!r || f->sql[i] == HF_NONE ||
+            !hf_names_rows(e->h, e->txn_of[s->txn], f->sql[i]))
+            continue;
+        r->names = true;
+        for (uint32_t j = r->source; j < r->source + r->n_sources; j++) {
+            hf_op_id other = asked_too(f, i, e->sources.at[j].txn);
+
+            if (other != HF_NONE && hf_names_same(e, f->sql[i], other))
+                e->sources.at[j].rival =
+                    e->number[hf_op_txn(e->h, other)];
+        }
     }
 }
 

@@ -245,7 +245,7 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
     hf_vec_release(&some);
 }
 
-/* ---- writes that are certain --------------------------------------------- */
+/* ---- what is behind a boundary --------------------------------------------- */
 
 /* Per transaction: a literal that it has begun. */
 static int *find_begun(const hf_encoding *c)
@@ -276,25 +276,37 @@ static int *find_begun(const hf_encoding *c)
     return begun;
 }
 
+/* Who reads that version goes on to insert a row that another inserts too. */
+static void put_rivals(hf_encoding *c, const int *begun)
+{
+    const hf_events *e = c->e;
+
+    for (size_t i = 0; hf_encoding_is_unique(c) && i < e->sources.n; i++)
+        if (e->sources.at[i].rival != 0)
+            HF_CLAUSE(c, -c->commit, -c->choice[i],
+                      -begun[e->sources.at[i].rival]);
+}
+
 /* A rule of conflicts asks who writes what, of transactions that commit.  So
  * where there is one, who is cut short must be able to commit: it is taken to
  * write behind the boundary what it was observed to write. */
 static void put_takes(hf_encoding *c)
 {
     const hf_events *e = c->e;
-    int *begun = c->rules->conflict ? find_begun(c) : NULL;
+    int *begun = find_begun(c);
 
     c->takes = HF_NEW_ARRAY(int, e->writes.n + 1);
     for (size_t i = 0; i < e->writes.n; i++) {
         int happens = c->happens[e->writes.at[i].segment];
 
         c->takes[i] = happens;
-        if (!begun)
+        if (!c->rules->conflict)
             continue;
         c->takes[i] = hf_sat_lit(c->sat, true);
         HF_CLAUSE(c, -happens, c->takes[i]);
         HF_CLAUSE(c, -c->commit, -begun[e->writes.at[i].txn], c->takes[i]);
     }
+    put_rivals(c, begun);
     hf_free(begun);
 }
 

@@ -57,6 +57,8 @@ typedef struct hf_event_source {
     bool as_before; /* for the application the same as what was observed */
     bool absent;    /* item reads: there is no such row */
     bool alike;     /* the statement is known to return the same for it */
+    uint32_t rival; /* who inserts the row that the reader would insert then; 0:
+                       nobody, as far as is known */
 } hf_event_source;
 
 /* One read with a choice. */
@@ -158,8 +160,17 @@ void hf_observe_release(hf_observed *o);
 /* ---- alike.c: results ----------------------------------------------------
  */
 
-/* Fills `alike` of the sources and `names` of the reads. */
+/* Fills `alike` and `rival` of the sources and `names` of the reads. */
 void hf_events_find_alike(hf_events *e);
+
+/* ---- names.c: results that name rows --------------------------------------
+ */
+
+/* Does t insert a row later whose key has a value of the statement's result? */
+bool hf_names_rows(const hf_history *h, hf_txn_id t, hf_op_id sql);
+/* With the result of `other`, which asked the same, would the transaction of
+ * `mine` insert a row that the other's inserts? */
+bool hf_names_same(const hf_events *e, hf_op_id mine, hf_op_id other);
 
 /* ---- rows.c: conditions ---------------------------------------------------
  */

@@ -87,7 +87,7 @@ static void state(hf_predict_result *r, hf_search_end end)
     char ignored[80] = "";
     const char *rests =
         r->stats.rests_on_writes
-            ? ", if transactions that are cut short write what they did"
+            ? ", if transactions write behind a boundary what they were seen to"
             : "";
     const char *cut =
         r->stats.none_finishes

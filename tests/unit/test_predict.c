@@ -377,7 +377,7 @@ static void writes_behind_the_boundary_conflict(void **state)
             assert_true(r->predictions[0].finishes);
             assert_true(r->predictions[0].is_sure);
         } else {
-            assert_non_null(strstr(r->statement, "write what they did"));
+            assert_non_null(strstr(r->statement, "what they were seen to"));
         }
         hf_predict_result_free(r);
         hf_history_free(h);
