@@ -136,8 +136,8 @@ static hf_op_id asked_too(const finder *f, size_t seen, uint32_t writer)
 
     if (sql == HF_NONE)
         return HF_NONE;
-    other =
-        hf_map_get(&f->by_name, name_of(h, sql, f->e->seen.at[seen].key, writer));
+    other = hf_map_get(&f->by_name,
+                       name_of(h, sql, f->e->seen.at[seen].key, writer));
     if (other == HF_NONE)
         return HF_NONE;
     a = hf_op_sql(h, sql);
@@ -272,8 +272,7 @@ static void find_names(finder *f)
             hf_op_id other = asked_too(f, i, e->sources.at[j].txn);
 
             if (other != HF_NONE && hf_names_same(e, f->sql[i], other))
-                e->sources.at[j].rival =
-                    e->number[hf_op_txn(e->h, other)];
+                e->sources.at[j].rival = e->number[hf_op_txn(e->h, other)];
         }
     }
 }

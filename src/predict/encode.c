@@ -245,7 +245,8 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
     hf_vec_release(&some);
 }
 
-/* ---- what is behind a boundary --------------------------------------------- */
+/* ---- what is behind a boundary ---------------------------------------------
+ */
 
 /* Per transaction: a literal that it has begun. */
 static int *find_begun(const hf_encoding *c)

@@ -119,7 +119,8 @@ bool hf_names_rows(const hf_history *h, hf_txn_id t, hf_op_id sql)
     hf_sql q = hf_op_sql(h, sql);
 
     for (hf_op_id op = sql + 1; op < h->op_first[t + 1]; op++)
-        if (insert_of(h, t, op) != HF_NONE && has_part_from(h, &q, h->op_key[op]))
+        if (insert_of(h, t, op) != HF_NONE &&
+            has_part_from(h, &q, h->op_key[op]))
             return true;
     return false;
 }
@@ -183,8 +184,8 @@ bool hf_names_same(const hf_events *e, hf_op_id mine, hf_op_id other)
 
             if (too != HF_NONE &&
                 hf_op_sql(h, by).text == hf_op_sql(h, too).text &&
-                h->key_table && h->key_table[h->op_key[x]] ==
-                                    h->key_table[h->op_key[y]] &&
+                h->key_table &&
+                h->key_table[h->op_key[x]] == h->key_table[h->op_key[y]] &&
                 is_only_writer(e, h->op_key[y]) &&
                 is_renamed(h, &a, h->op_key[x], &b, h->op_key[y]))
                 return true;
