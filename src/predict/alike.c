@@ -260,6 +260,8 @@ static void find_names(finder *f)
 {
     hf_events *e = f->e;
 
+    if (!hf_target_is_unique(e->rules))
+        return;
     for (size_t i = 0; i < e->seen.n; i++) {
         const hf_event_seen *s = &e->seen.at[i];
         hf_event_read *r = s->read != HF_NONE ? &e->reads.at[s->read] : NULL;

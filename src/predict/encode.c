@@ -205,11 +205,6 @@ static void at_most_one(hf_encoding *c, const int *lits, uint32_t n)
     }
 }
 
-bool hf_encoding_is_unique(const hf_encoding *c)
-{
-    return c->rules->locks || (c->rules->conflict && c->rules->prefix);
-}
-
 static void put_read(hf_encoding *c, const hf_event_read *r)
 {
     const hf_events *e = c->e;
@@ -231,7 +226,7 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
             HF_CLAUSE(c, -wish(c, HF_WISH_UNSEEN), -lits[i]);
             if (r->followed)
                 HF_CLAUSE(c, -wish(c, HF_WISH_QUIET), -lits[i]);
-            if (r->names && hf_encoding_is_unique(c))
+            if (r->names && hf_target_is_unique(c->rules))
                 HF_CLAUSE(c, -wish(c, HF_WISH_NAMES), -lits[i]);
         }
         if (from->absent != absent)
@@ -282,7 +277,7 @@ static void put_rivals(hf_encoding *c, const int *begun)
 {
     const hf_events *e = c->e;
 
-    for (size_t i = 0; hf_encoding_is_unique(c) && i < e->sources.n; i++)
+    for (size_t i = 0; hf_target_is_unique(c->rules) && i < e->sources.n; i++)
         if (e->sources.at[i].rival != 0)
             HF_CLAUSE(c, -c->commit, -c->choice[i],
                       -begun[e->sources.at[i].rival]);

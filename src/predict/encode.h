@@ -118,9 +118,6 @@ void hf_encoding_add(hf_encoding *c, const int *lits, uint32_t n);
 void hf_encoding_assume(hf_encoding *c, unsigned wishes);
 /* After HF_SAT_NO: those of them that stood in the way; 0: none did. */
 unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes);
-/* Is a second row of a primary key refused, seen or not?  Not in replicas that
- * each go on by themselves. */
-bool hf_encoding_is_unique(const hf_encoding *c);
 /* After HF_SAT_NO: does it rest on what is written behind boundaries? */
 bool hf_encoding_rests(hf_encoding *c);
 

@@ -339,7 +339,7 @@ static void keep(searcher *q)
  * over. */
 static void wish_next(searcher *q, unsigned failed)
 {
-    bool counts = hf_encoding_is_unique(&q->c) && !q->c.rules->conflict;
+    bool counts = hf_target_is_unique(q->c.rules) && !q->c.rules->conflict;
 
     while ((*q->wishes & failed) == failed ||
            (!counts &&
