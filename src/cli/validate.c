@@ -94,7 +94,7 @@ void hf_validated_release(hf_validated *v)
 }
 
 static hf_status carry_out(const hf_application *a, hf_predict_target target,
-                           const hf_prediction *p, bool aloof,
+                           const hf_prediction *p, hf_control_beyond beyond,
                            hf_budget *budget, hf_validated *ret, hf_error *err)
 {
     hf_control_options o = a->options;
@@ -105,7 +105,7 @@ static hf_status carry_out(const hf_application *a, hf_predict_target target,
     o.plan = &ret->plan;
     o.tape = a->observed.tape;
     o.rule = rules[target];
-    o.aloof = aloof;
+    o.beyond = beyond;
     o.sql = true; /* where a statement begins matters */
     st = hf_control_run(&o, &ret->run, err);
     if (st == HF_OK)
@@ -137,25 +137,28 @@ static bool is_cut(const hf_prediction *p)
 }
 
 /* What is read behind a boundary is no part of the prediction, and a database
- * may serve it this way or that: from whom it was observed, or with nobody new
- * to see. */
+ * may serve it this way or that: from whom it was observed, with nobody new to
+ * see, or the newest. */
 hf_status hf_validate(const hf_application *a, hf_predict_target target,
                       const hf_prediction *p, hf_budget *budget,
                       hf_validated *ret, hf_error *err)
 {
-    hf_status st = carry_out(a, target, p, false, budget, ret, err);
-    hf_validated other;
+    hf_status st =
+        carry_out(a, target, p, HF_BEYOND_OBSERVED, budget, ret, err);
 
-    if (st != HF_OK || ret->confirmed || !is_cut(p))
-        return st;
-    st = carry_out(a, target, p, true, budget, &other, err);
-    if (st == HF_OK && other.confirmed) {
-        hf_validated_release(ret);
-        *ret = other;
-    } else if (st == HF_OK) {
-        hf_validated_release(&other);
-    } else {
-        hf_validated_release(ret);
+    for (unsigned i = HF_BEYOND_OBSERVED + 1;
+         st == HF_OK && !ret->confirmed && is_cut(p) && i < HF_BEYOND_COUNT;
+         i++) {
+        hf_validated other;
+
+        st = carry_out(a, target, p, (hf_control_beyond)i, budget, &other, err);
+        if (st != HF_OK || other.confirmed) {
+            hf_validated_release(ret);
+            if (st == HF_OK)
+                *ret = other;
+        } else {
+            hf_validated_release(&other);
+        }
     }
     return st;
 }

@@ -20,20 +20,13 @@
 /* More implications than this are added when they are needed. */
 #define MOST_IMPLICATIONS 30000000u
 
-static bool is_true(const hf_encoding *c, int lit)
-{
-    uint64_t var = (uint64_t)(lit < 0 ? -lit : lit);
-
-    return var <= c->n_model && (c->model[var] > 0) == (lit > 0);
-}
-
 void hf_encoding_add(hf_encoding *c, const int *lits, uint32_t n)
 {
     c->clause.n = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (lits[i] == c->yes)
             return;
-        if (c->repairing && is_true(c, lits[i]))
+        if (c->repairing && hf_encoding_true(c, lits[i]))
             return;
         if (lits[i] != -c->yes)
             hf_vec_push(&c->clause, lits[i]);
@@ -51,6 +44,7 @@ static int wish(const hf_encoding *c, unsigned which)
 
 void hf_encoding_assume(hf_encoding *c, unsigned wishes)
 {
+    hf_sat_assume(c->sat, c->commit);
     for (unsigned i = 0; i < HF_WISHES; i++)
         if (wishes >> i & 1)
             hf_sat_assume(c->sat, c->wish[i]);
@@ -64,6 +58,11 @@ unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes)
         if (wishes >> i & 1 && hf_sat_failed(c->sat, c->wish[i]))
             failed |= 1u << i;
     return failed;
+}
+
+bool hf_encoding_rests(hf_encoding *c)
+{
+    return hf_sat_failed(c->sat, c->commit);
 }
 
 /* ---- boundaries ---------------------------------------------------------- */
@@ -98,6 +97,7 @@ static void put_happens(hf_encoding *c, uint32_t i)
     }
     c->happens[i] = hf_sat_lit(c->sat, true);
     HF_CLAUSE(c, -c->segment[i], c->happens[i]);
+    HF_CLAUSE(c, -c->happens[i], c->happens[i - 1]);
     HF_CLAUSE(c, -wish(c, HF_WISH_FINISH), -c->happens[i - 1], c->happens[i]);
 }
 
@@ -209,6 +209,7 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
 {
     const hf_events *e = c->e;
     int *lits = c->choice + r->source;
+    bool absent = e->sources.at[r->source + r->observed].absent;
     HF_VEC(int) some = {0};
 
     hf_vec_push(&some, -c->segment[r->segment]);
@@ -225,9 +226,13 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
             HF_CLAUSE(c, -wish(c, HF_WISH_UNSEEN), -lits[i]);
             if (r->followed)
                 HF_CLAUSE(c, -wish(c, HF_WISH_QUIET), -lits[i]);
+            if (r->names && hf_target_is_unique(c->rules))
+                HF_CLAUSE(c, -wish(c, HF_WISH_NAMES), -lits[i]);
         }
-        if (from->absent != e->sources.at[r->source + r->observed].absent)
+        if (from->absent != absent)
             HF_CLAUSE(c, -wish(c, HF_WISH_PRESENT), -lits[i]);
+        if (absent && !from->absent)
+            HF_CLAUSE(c, -wish(c, HF_WISH_GONE), -lits[i]);
         hf_vec_push(&some, lits[i]);
     }
     hf_encoding_add(c, some.at, (uint32_t)some.n);
@@ -235,50 +240,70 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
     hf_vec_release(&some);
 }
 
-/* ---- writes that are certain --------------------------------------------- */
+/* ---- what is behind a boundary ---------------------------------------------
+ */
 
-/* The write of the statement that read r is a part of, an UPDATE or the like;
- * HF_NONE: none. */
-static uint32_t write_of_statement(const hf_events *e, const hf_event_read *r)
+/* Per transaction: a literal that it has begun. */
+static int *find_begun(const hf_encoding *c)
 {
-    const hf_event_group *g = &e->groups.at[r->group];
-    const hf_event_write *own;
+    const hf_events *e = c->e;
+    int *begun = HF_NEW_ARRAY(int, e->n);
 
-    if (!r->locking || r->is_row)
-        return HF_NONE;
-    own = hf_events_write(e, r->key, r->txn);
-    for (uint32_t i = 0; own && i < g->n_writes; i++)
-        if (e->writes.at[g->write + i].txn == r->txn)
-            return own->joined && own->locked_at == r->statement ? g->write + i
-                                                                 : HF_NONE;
-    return HF_NONE;
+    for (uint32_t t = 0; t < e->n; t++)
+        begun[t] = -c->yes;
+    for (size_t i = e->segments.n; i-- > 0;)
+        begun[e->segments.at[i].txn] = c->segment[i];
+    /* a strict boundary may lie behind a read without a choice, which is of
+     * the next transaction */
+    for (size_t s = 0; c->boundary == HF_BOUNDARY_STRICT && s < e->sessions.n;
+         s++) {
+        const hf_event_session *row = &e->sessions.at[s];
+
+        if (row->flags & HF_CUT_STRICT)
+            begun[e->number[hf_op_txn(e->h, row->read)]] = c->yes;
+        for (uint32_t i = row->segment; i < row->segment + row->n_segments; i++)
+            if (e->segments.at[i].flags & HF_CUT_STRICT) {
+                uint32_t t = e->number[hf_op_txn(e->h, e->segments.at[i].read)];
+
+                if (t != e->segments.at[i].txn)
+                    begun[t] = c->segment[i];
+            }
+    }
+    return begun;
 }
 
-/* An UPDATE that has found its row writes it, and an INSERT that has found
- * none: the read and the write are one statement, so a rule of conflicts
- * counts the write though the boundary lies between the two. */
-static void put_takes(hf_encoding *c)
+/* Who reads that version goes on to insert a row that another inserts too. */
+static void put_rivals(hf_encoding *c, const int *begun)
 {
     const hf_events *e = c->e;
 
-    c->takes = HF_NEW_ARRAY(int, e->writes.n + 1);
-    for (size_t i = 0; i < e->writes.n; i++)
-        c->takes[i] = c->happens[e->writes.at[i].segment];
-    for (size_t i = 0; c->rules->conflict && i < e->reads.n; i++) {
-        const hf_event_read *r = &e->reads.at[i];
-        const hf_event_source *from = &e->sources.at[r->source];
-        uint32_t w = write_of_statement(e, r);
-        int happens;
+    for (size_t i = 0; hf_target_is_unique(c->rules) && i < e->sources.n; i++)
+        if (e->sources.at[i].rival != 0)
+            HF_CLAUSE(c, -c->commit, -c->choice[i],
+                      -begun[e->sources.at[i].rival]);
+}
 
-        if (w == HF_NONE)
+/* A rule of conflicts asks who writes what, of transactions that commit.  So
+ * where there is one, who is cut short must be able to commit: it is taken to
+ * write behind the boundary what it was observed to write. */
+static void put_takes(hf_encoding *c)
+{
+    const hf_events *e = c->e;
+    int *begun = find_begun(c);
+
+    c->takes = HF_NEW_ARRAY(int, e->writes.n + 1);
+    for (size_t i = 0; i < e->writes.n; i++) {
+        int happens = c->happens[e->writes.at[i].segment];
+
+        c->takes[i] = happens;
+        if (!c->rules->conflict)
             continue;
-        happens = c->takes[w];
-        c->takes[w] = hf_sat_lit(c->sat, true);
-        HF_CLAUSE(c, -happens, c->takes[w]);
-        for (uint32_t j = 0; j < r->n_sources; j++)
-            if (from[j].absent == from[r->observed].absent)
-                HF_CLAUSE(c, -c->choice[r->source + j], c->takes[w]);
+        c->takes[i] = hf_sat_lit(c->sat, true);
+        HF_CLAUSE(c, -happens, c->takes[i]);
+        HF_CLAUSE(c, -c->commit, -begun[e->writes.at[i].txn], c->takes[i]);
     }
+    put_rivals(c, begun);
+    hf_free(begun);
 }
 
 /* ---- all of it ----------------------------------------------------------- */
@@ -313,12 +338,14 @@ hf_status hf_encoding_init(hf_encoding *c, const hf_events *e,
     hf_sat_clause(c->sat, &c->yes, 1);
     for (unsigned i = 0; i < HF_WISHES; i++)
         c->wish[i] = hf_sat_lit(c->sat, true);
+    c->commit = hf_sat_lit(c->sat, true);
     put_segments(c);
     c->choice = HF_NEW_ZEROED(int, e->sources.n + 1);
     for (size_t i = 0; i < e->reads.n; i++)
         put_read(c, &e->reads.at[i]);
     put_takes(c);
     hf_encoding_views(c);
+    c->has_rows = hf_encoding_has_rows(c);
     c->lazy = estimate(c) > MOST_IMPLICATIONS;
     if (!c->lazy)
         hf_encoding_level(c);

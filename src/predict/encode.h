@@ -24,6 +24,7 @@
  *
  *   encode.c          segments, choices, the boundary rules
  *   encode_level.c    order, visibility
+ *   encode_rows.c     rows outside of a result
  *   encode_refute.c   clauses against an order, against a prediction
  */
 #ifndef HF_PREDICT_ENCODE_H
@@ -49,7 +50,14 @@ typedef enum hf_boundary {
 /* Where such a result changes, its transaction writes nothing afterwards: it
  * has little left to fail at. */
 #define HF_WISH_QUIET (1u << 4)
-#define HF_WISHES 5u
+/* A result by which its transaction names a row that it inserts does not
+ * change, where databases refuse a row that is there already. */
+#define HF_WISH_NAMES (1u << 5)
+/* Of HF_WISH_PRESENT one half: a row that was not there is not found.  Who
+ * finds one that others have deleted mostly fails at changing it. */
+#define HF_WISH_GONE (1u << 6)
+#define HF_WISHES 7u
+#define HF_WISH_ALL ((1u << HF_WISHES) - 1)
 
 typedef struct hf_encoding {
     const hf_events *e;
@@ -59,9 +67,12 @@ typedef struct hf_encoding {
     hf_budget *budget;
     int yes; /* a literal that is true */
     int wish[HF_WISHES];
+    int commit; /* assumed: where there is a rule of conflicts, who is cut short
+                   can commit what it was observed to write */
     int *segment; /* per segment: it is included */
     int *happens; /* per segment: it takes place, behind a boundary too */
-    int *takes;   /* per write: it takes place, as far as conflicts go */
+    int *takes; /* per write: it takes place, or its transaction has to be able
+                   to commit it */
     int *changed; /* per segment: a read in it or before it in its
                      transaction has changed */
     int *choice;  /* per source of each read */
@@ -75,6 +86,7 @@ typedef struct hf_encoding {
     int *visible; /* n_views * n; 0: not made */
     /* lazily */
     bool lazy;      /* implications are added when broken */
+    bool has_rows;  /* models have to be asked about rows, encode_rows.c */
     bool repairing; /* hf_encoding_repair() is under way */
     int8_t *model;  /* per variable, of the last model */
     uint64_t n_model, n_repaired;
@@ -85,6 +97,14 @@ HF_MUST_USE hf_status hf_encoding_init(hf_encoding *c, const hf_events *e,
                                        hf_boundary boundary, hf_budget *budget,
                                        hf_error *err);
 void hf_encoding_release(hf_encoding *c);
+
+/* Of the model that is being repaired. */
+static inline bool hf_encoding_true(const hf_encoding *c, int lit)
+{
+    uint64_t var = (uint64_t)(lit < 0 ? -lit : lit);
+
+    return var <= c->n_model && (c->model[var] > 0) == (lit > 0);
+}
 
 /* ---- encode.c ------------------------------------------------------------ */
 
@@ -98,6 +118,8 @@ void hf_encoding_add(hf_encoding *c, const int *lits, uint32_t n);
 void hf_encoding_assume(hf_encoding *c, unsigned wishes);
 /* After HF_SAT_NO: those of them that stood in the way; 0: none did. */
 unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes);
+/* After HF_SAT_NO: does it rest on what is written behind boundaries? */
+bool hf_encoding_rests(hf_encoding *c);
 
 /* ---- encode_level.c ------------------------------------------------------ */
 
@@ -109,8 +131,17 @@ static inline int hf_encoding_before(const hf_encoding *c, uint32_t a,
 void hf_encoding_views(hf_encoding *c);
 /* All implications of the level. */
 void hf_encoding_level(hf_encoding *c);
+/* The view that learns what read i took; HF_NONE: none. */
+uint32_t hf_encoding_learns(const hf_encoding *c, uint32_t i);
 /* After a model: adds what it breaks of the level; how many. */
 uint64_t hf_encoding_repair(hf_encoding *c);
+
+/* ---- encode_rows.c ------------------------------------------------------- */
+
+/* Are there rows whose older versions count? */
+bool hf_encoding_has_rows(const hf_encoding *c);
+/* While repairing: adds what the model breaks. */
+void hf_encoding_rows(hf_encoding *c);
 
 /* ---- encode_pivot.c ------------------------------------------------------ */
 

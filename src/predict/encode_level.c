@@ -146,8 +146,7 @@ static void put_order(hf_encoding *c)
 
 /* ---- visibility ---------------------------------------------------------- */
 
-/* The view that learns what read i took; HF_NONE: none. */
-static uint32_t learns(const hf_encoding *c, uint32_t i)
+uint32_t hf_encoding_learns(const hf_encoding *c, uint32_t i)
 {
     const hf_event_read *r = &c->e->reads.at[i];
     uint32_t view = c->view_of[i];
@@ -175,18 +174,35 @@ static void put_prefix_of(hf_encoding *c, int why, uint32_t d, uint32_t view)
                       visible(c, a, view));
 }
 
+/* Behind the boundary the read and the version are there. */
+static void put_if_later(hf_encoding *c, const hf_event_read *r,
+                         const hf_event_write *w, int then, int or_else)
+{
+    HF_CLAUSE(c, c->segment[r->segment], -c->happens[r->segment],
+              -c->happens[w->segment], then, or_else);
+}
+
 /* Behind the boundary it reads as observed. */
 static void put_later(hf_encoding *c, const hf_event_read *r)
 {
+    const hf_event_group *g = &c->e->groups.at[r->group];
     uint32_t b = c->e->sources.at[r->source + r->observed].txn;
     const hf_event_write *w = b ? hf_events_write(c->e, r->key, b) : NULL;
 
-    if (c->rules->view != HF_VIEW_TXN || !w || is_outside(c, r))
+    if (w) {
+        put_if_later(c, r, w, hf_encoding_before(c, b, r->txn), -c->yes);
+        if (c->rules->view == HF_VIEW_TXN && !is_outside(c, r))
+            put_if_later(c, r, w, visible(c, b, r->txn), -c->yes);
+    }
+    if (!r->locking || !c->rules->locks || c->rules->conflict)
         return;
-    HF_CLAUSE(c, c->segment[r->segment], -c->happens[r->segment],
-              -c->happens[w->segment], visible(c, b, r->txn));
-    HF_CLAUSE(c, c->segment[r->segment], -c->happens[r->segment],
-              -c->happens[w->segment], hf_encoding_before(c, b, r->txn));
+    for (uint32_t i = 0; i < g->n_writes; i++) {
+        const hf_event_write *a = &c->e->writes.at[g->write + i];
+
+        if (a->txn != b && a->txn != r->txn)
+            put_if_later(c, r, a, hf_encoding_before(c, a->txn, b),
+                         hf_encoding_before(c, r->txn, a->txn));
+    }
 }
 
 static void put_sources(hf_encoding *c)
@@ -196,7 +212,7 @@ static void put_sources(hf_encoding *c)
 
     for (uint32_t i = 0; i < e->reads.n; i++) {
         const hf_event_read *r = &e->reads.at[i];
-        uint32_t view = learns(c, i);
+        uint32_t view = hf_encoding_learns(c, i);
 
         put_later(c, r);
         for (uint32_t j = 0; j < r->n_sources; j++) {
@@ -323,7 +339,7 @@ static void put_axiom(hf_encoding *c, uint32_t i)
 
     for (uint32_t k = 0; k < g->n_writes; k++) {
         const hf_event_write *w = &e->writes.at[g->write + k];
-        int seen;
+        int there = -c->takes[g->write + k], seen;
 
         if (w->txn == r->txn)
             continue;
@@ -335,11 +351,10 @@ static void put_axiom(hf_encoding *c, uint32_t i)
             if (b == w->txn)
                 continue;
             if (!is_outside(c, r) && seen != -c->yes)
-                HF_CLAUSE(c, -lit, -c->happens[w->segment], -seen,
+                HF_CLAUSE(c, -lit, there, -seen,
                           hf_encoding_before(c, w->txn, b));
             if (r->locking && c->rules->locks)
-                HF_CLAUSE(c, -lit, -c->happens[w->segment],
-                          hf_encoding_before(c, w->txn, b),
+                HF_CLAUSE(c, -lit, there, hf_encoding_before(c, w->txn, b),
                           hf_encoding_before(c, r->txn, w->txn));
         }
     }
@@ -372,12 +387,15 @@ static void take_model(hf_encoding *c)
 
 uint64_t hf_encoding_repair(hf_encoding *c)
 {
-    if (!c->lazy)
+    if (!c->lazy && !c->has_rows)
         return 0;
     take_model(c);
     c->n_repaired = 0;
     c->repairing = true;
-    hf_encoding_level(c);
+    if (c->lazy)
+        hf_encoding_level(c);
+    if (c->n_repaired == 0 && c->has_rows)
+        hf_encoding_rows(c);
     c->repairing = false;
     return c->n_repaired;
 }

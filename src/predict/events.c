@@ -9,6 +9,7 @@
 #include "predict/events.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/map.h"
@@ -28,7 +29,7 @@ static bool same_writers(const hf_events *e, const hf_event_group *g,
         const hf_event_write *b = &e->writes.at[e->write_first[key] + i];
 
         if (a->txn != b->txn || a->block != b->block ||
-            a->updates != b->updates || a->joined != b->joined)
+            a->updates != b->updates)
             return false;
     }
     return true;
@@ -41,9 +42,8 @@ static uint64_t hash_writers(const hf_events *e, hf_key_id key)
     for (uint32_t i = e->write_first[key]; i < e->write_first[key + 1]; i++) {
         const hf_event_write *w = &e->writes.at[i];
 
-        hash =
-            hf_mix64(hash ^ ((uint64_t)w->txn << 32 | (uint64_t)w->block << 2 |
-                             (uint64_t)w->joined << 1 | w->updates));
+        hash = hf_mix64(hash ^ ((uint64_t)w->txn << 32 |
+                                (uint64_t)w->block << 1 | w->updates));
     }
     return hash;
 }
@@ -81,6 +81,24 @@ typedef struct chooser {
     hf_map shared; /* transaction, group and kind: the read they share */
 } chooser;
 
+/* Is the write part of a DELETE?  Recorded as one, or by its statement: then
+ * the value may be a mere name of the version. */
+static bool is_deletion(const hf_history *h, hf_op_id op)
+{
+    hf_op_id sql = op;
+    hf_str text;
+
+    if (op == HF_NONE || hf_op_kind_of(h, op) == HF_OP_DELETE)
+        return op != HF_NONE;
+    while (sql > h->op_first[hf_op_txn(h, op)] &&
+           hf_op_kind_of(h, sql) != HF_OP_SQL)
+        sql--;
+    if (hf_op_kind_of(h, sql) != HF_OP_SQL)
+        return false;
+    text = hf_string(h, hf_op_sql(h, sql).text);
+    return text.len > 6 && strncasecmp(text.ptr, "delete", 6) == 0;
+}
+
 /* Did that transaction leave no row there? */
 static bool is_absent(const hf_events *e, hf_key_id key, uint32_t txn)
 {
@@ -92,7 +110,8 @@ static bool is_absent(const hf_events *e, hf_key_id key, uint32_t txn)
 
     if (!h->key_table || h->key_table[key] == HF_NONE)
         return false; /* not a row */
-    return v == HF_NONE || h->value_type[v] == HF_NIL;
+    return v == HF_NONE || h->value_type[v] == HF_NIL ||
+           (w && is_deletion(h, w->op));
 }
 
 static void add_source(chooser *c, const hf_raw_read *raw, hf_event_read *r,
@@ -149,17 +168,6 @@ static bool is_unseen(const hf_events *e, const hf_raw_read *raw)
     return w && w->locked_at == raw->statement;
 }
 
-/* Under a rule of conflicts the read of an UPDATE stands for itself: its write
- * is certain once this one is included. */
-static bool stands_alone(const hf_events *e, const hf_raw_read *raw)
-{
-    const hf_event_write *w = e->rules->conflict && raw->locking
-                                  ? hf_events_write(e, raw->key, raw->txn)
-                                  : NULL;
-
-    return w && w->joined && w->locked_at == raw->statement;
-}
-
 /* The read this one shares a choice with, or a new one; HF_NONE: no choice. */
 static uint32_t choose(chooser *c, const hf_raw_read *raw)
 {
@@ -177,7 +185,7 @@ static uint32_t choose(chooser *c, const hf_raw_read *raw)
                        .source = (uint32_t)e->sources.n};
     uint32_t old;
 
-    if (e->rules->internal && !stands_alone(e, raw)) {
+    if (e->rules->internal) {
         old = hf_map_get(&c->shared, name);
         if (old != UINT32_MAX && may_share(c, raw, &e->reads.at[old])) {
             e->reads.at[old].unseen &= is_unseen(e, raw);

@@ -46,7 +46,6 @@ typedef struct hf_event_write {
     uint32_t segment;
     uint32_t block;     /* reads of the transaction before it */
     bool updates;       /* the same operation read the key just before */
-    bool joined;        /* its first write: so did the same statement */
     hf_op_id op;        /* HF_NONE: part of a predicate operation */
     uint32_t locked_at; /* statement of its first write */
     hf_value_id value;  /* the version it installs; HF_NONE: not recorded */
@@ -58,6 +57,8 @@ typedef struct hf_event_source {
     bool as_before; /* for the application the same as what was observed */
     bool absent;    /* item reads: there is no such row */
     bool alike;     /* the statement is known to return the same for it */
+    uint32_t rival; /* who inserts the row that the reader would insert then; 0:
+                       nobody, as far as is known */
 } hf_event_source;
 
 /* One read with a choice. */
@@ -66,12 +67,13 @@ typedef struct hf_event_read {
     hf_op_id op;
     hf_key_id key;
     uint32_t group;
-    uint32_t statement;         /* number within the transaction */
-    uint32_t place;             /* number of the operation's reads, ascending */
-    bool locking;               /* takes the newest version, and keeps it so */
-    bool is_row;                /* of a predicate operation */
-    bool unseen;                /* by the application: a part of an UPDATE */
-    bool followed;              /* its transaction writes something later */
+    uint32_t statement; /* number within the transaction */
+    uint32_t place;     /* number of the operation's reads, ascending */
+    bool locking;       /* takes the newest version, and keeps it so */
+    bool is_row;        /* of a predicate operation */
+    bool unseen;        /* by the application: a part of an UPDATE */
+    bool followed;      /* its transaction writes something later */
+    bool names;         /* its transaction inserts a row by its result */
     uint32_t source, n_sources; /* in sources; the initial version is first */
     uint32_t observed;          /* which of them it was */
 } hf_event_read;
@@ -158,8 +160,17 @@ void hf_observe_release(hf_observed *o);
 /* ---- alike.c: results ----------------------------------------------------
  */
 
-/* Fills `alike` of the sources. */
+/* Fills `alike` and `rival` of the sources and `names` of the reads. */
 void hf_events_find_alike(hf_events *e);
+
+/* ---- names.c: results that name rows --------------------------------------
+ */
+
+/* Does t insert a row later whose key has a value of the statement's result? */
+bool hf_names_rows(const hf_history *h, hf_txn_id t, hf_op_id sql);
+/* With the result of `other`, which asked the same, would the transaction of
+ * `mine` insert a row that the other's inserts? */
+bool hf_names_same(const hf_events *e, hf_op_id mine, hf_op_id other);
 
 /* ---- rows.c: conditions ---------------------------------------------------
  */

@@ -158,20 +158,6 @@ static void put_read(pass *p, uint32_t t, hf_op_id op, hf_key_id key,
     hf_vec_push(&p->value_of, value);
 }
 
-/* Has the statement read the key, to write it? */
-static bool has_locked(const pass *p, uint32_t t, hf_key_id key)
-{
-    for (size_t i = p->o->reads.n; i-- > 0;) {
-        const hf_raw_read *r = &p->o->reads.at[i];
-
-        if (r->txn != t || r->statement != p->statement)
-            return false;
-        if (r->key == key && r->locking)
-            return true;
-    }
-    return false;
-}
-
 static void put_write(pass *p, uint32_t t, hf_op_id op, hf_key_id key,
                       hf_value_id value)
 {
@@ -181,12 +167,10 @@ static void put_write(pass *p, uint32_t t, hf_op_id op, hf_key_id key,
                         .block = p->block,
                         .updates = last && last->op == op && last->txn == t,
                         .op = op,
-                        .joined = has_locked(p, t, key),
                         .locked_at = p->statement,
                         .value = value};
 
     if (p->mark[key] == t) {
-        w.joined = p->e->writes.at[p->at[key]].joined;
         w.locked_at = p->e->writes.at[p->at[key]].locked_at;
         p->e->writes.at[p->at[key]] = w;
         return;

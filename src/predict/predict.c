@@ -85,6 +85,10 @@ static void state(hf_predict_result *r, hf_search_end end)
     const char *level = hf_predict_target_get(o->target)->name;
     const char *what = kind_of_none(o->strategy);
     char ignored[80] = "";
+    const char *rests =
+        r->stats.rests_on_writes
+            ? ", if transactions write behind a boundary what they were seen to"
+            : "";
     const char *cut =
         r->stats.none_finishes
             ? "; in all there are, a transaction that is cut short goes on "
@@ -105,8 +109,8 @@ static void state(hf_predict_result *r, hf_search_end end)
                  r->n_predictions > 0 ? "; there may be more" : "");
     else if (r->answer == HF_PREDICT_NONE)
         snprintf(r->statement, sizeof r->statement,
-                 "no execution %s is %s and not serializable%s", what, level,
-                 ignored);
+                 "no execution %s is %s and not serializable%s%s", what, level,
+                 rests, ignored);
     else if (end == HF_SEARCH_ALL)
         snprintf(r->statement, sizeof r->statement,
                  "every execution %s that is %s and not serializable changes "

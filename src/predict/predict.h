@@ -16,6 +16,7 @@
  *   observe.c        who wrote, who read from whom; rows.c: conditions
  *   events.c         sessions of reads and writes with choices
  *   alike.c          versions that a statement would return the same for
+ *   names.c          results by which rows are named that are inserted
  *   encode*.c        choices, boundaries and the level as clauses
  *   serial*.c        is a chosen execution serializable?  An order, or a cycle
  *   search.c         the loop: a legal execution, its order, a clause against
@@ -184,6 +185,11 @@ typedef struct hf_predict_stats {
     uint32_t ignored;    /* operations that say nothing about rows or keys */
     /* Proved: there is none that finishes. */
     bool none_finishes;
+    /* That there is none, or no other, rests on this: behind a boundary
+     * transactions write what they were observed to write (levels with a rule
+     * of conflicts), and who gets the result that another got inserts the same
+     * rows (levels of databases, snapshot isolation). */
+    bool rests_on_writes;
     double encode_seconds, solve_seconds; /* of CPU time */
 } hf_predict_stats;
 

@@ -11,6 +11,12 @@
  * writes the row writes it, whoever reads the row as an item reads it.  Appends
  * and increments are a read and a write. Writes that a transaction writes over
  * later, behind its boundary, are left out: only last writes are events.
+ *
+ * A predicate operation has its version set.  One thing that does not say: a
+ * transaction that saw a version outside of its result and writes the row
+ * later comes after the writer of that version.  By the orders of versions
+ * alone its own write might be the one that put the row outside
+ * (docs/semantics.md), so that is said by a key of these two.
  */
 #include "predict/predict.h"
 
@@ -342,75 +348,63 @@ static bool sees_own(const maker *m, hf_txn_id t)
     return false;
 }
 
-/* Is it certain that `from` comes before t? */
-static bool comes_before(const maker *m, hf_txn_id from, hf_txn_id t)
+/* The key by which reader t says that it has seen a row of the writer's. */
+static hf_key_id key_seen(maker *m, hf_txn_id writer, hf_txn_id t)
 {
-    if (from == HF_NONE || m->h->txn_session[from] == m->h->txn_session[t])
-        return true;
-    for (uint32_t i = 0; i < m->p->n_reads; i++)
-        if (m->p->reads[i].txn == t && m->p->reads[i].source == from &&
-            m->p->reads[i].matches)
-            return true;
-    return false;
+    hf_scalar name = {.type = HF_TEXT};
+    hf_string_id table = hf_builder_string(m->b, "(seen)", 6);
+
+    m->text.n = 0;
+    hf_out_format(&m->text, "T%lld by T%lld",
+                  (long long)hf_txn_label(m->h, writer),
+                  (long long)hf_txn_label(m->h, t));
+    name.text = m->text.at;
+    name.length = m->text.n;
+    return hf_builder_key_row(m->b, table, name);
 }
 
-/* Is the last write of the key by t inside its boundary? */
-static bool installs(const maker *m, hf_txn_id t, hf_key_id k)
+/* Does t, which looked at a row and did not get it, write that row itself?
+ * Then the order of versions cannot say that it looked first. */
+static bool is_own_later(const maker *m, hf_txn_id t,
+                         const hf_predicted_read *r)
 {
-    uint32_t w = hf_map_get(&m->installed, (uint64_t)t << 32 | k);
-    const hf_predicted_session *s = boundary_of(m, t);
-
-    return w != UINT32_MAX && s && s->txn != HF_NONE &&
-           (t < s->txn || (t == s->txn && w <= s->last));
+    return r->is_row && !r->matches && r->source != HF_NONE &&
+           hf_map_get(&m->installed, (uint64_t)t << 32 | r->key) != UINT32_MAX;
 }
 
-/* Does t see all that is older than what it sees? */
-static bool sees_older(hf_predict_target target)
+static void put_seen(maker *m, hf_txn_id t, const hf_predicted_read *r)
 {
-    return target != HF_PREDICT_READ_COMMITTED &&
-           target != HF_PREDICT_READ_ATOMIC && target != HF_PREDICT_CAUSAL &&
-           target != HF_PREDICT_PARALLEL_SNAPSHOT;
+    hf_key_id k;
+
+    if (!is_own_later(m, t, r))
+        return;
+    k = key_seen(m, r->source, t);
+    (void)hf_builder_op(m->b, m->txn[t], HF_OP_READ, k,
+                        hf_builder_int(m->b, k, 1));
 }
 
-/* Would a version set say more or less than the prediction?  More, if somebody
- * whom nothing else puts before t has written the row too: if that version is
- * older and changed the matches, a version set makes t see its writer, as it
- * depends on it (docs/semantics.md).  Less, if that is t itself, later and
- * inside: if the version it saw is behind its own, it was itself who changed
- * the matches.  What it returned says neither. */
-static bool misleads(maker *m, hf_txn_id t, const hf_predicted_read *r)
+/* What put_seen() of the others reads. */
+static void put_to_be_seen(maker *m, hf_txn_id writer)
 {
-    const hf_session_id *session = m->h->txn_session;
+    hf_txn_id last = HF_NONE;
 
-    if (r->source == HF_NONE)
-        return false;
-    if (!r->matches && installs(m, t, r->key) && !comes_before(m, r->source, t))
-        return true;
-    if (sees_older(m->p->target))
-        return false;
-    for (hf_txn_id a = 0; a < m->h->n_txns; a++)
-        if (a != t && a != r->source && installs(m, a, r->key) &&
-            !(session[a] == session[r->source] && a > r->source) &&
-            !comes_before(m, a, t))
-            return true;
-    return false;
-}
+    for (uint32_t i = 0; i < m->p->n_reads; i++) {
+        const hf_predicted_read *r = &m->p->reads[i];
+        hf_key_id k;
 
-static bool any_misleads(maker *m, hf_txn_id t, hf_op_id op)
-{
-    const hf_predicted_read *r;
-    uint32_t n = reads_of(m, op, &r);
-
-    for (uint32_t i = 0; i < n; i++)
-        if (misleads(m, t, &r[i]))
-            return true;
-    return false;
+        if (r->source != writer || r->txn == last ||
+            !is_own_later(m, r->txn, r))
+            continue;
+        last = r->txn; /* one reader's reads stand together */
+        k = key_seen(m, writer, r->txn);
+        (void)hf_builder_op(m->b, m->txn[writer], HF_OP_WRITE, k,
+                            hf_builder_int(m->b, k, 1));
+    }
 }
 
 static void put_predicate(maker *m, hf_txn_id t, hf_op_id op)
 {
     const hf_history *h = m->h;
-    unsigned kind = h->op_kind[op];
     hf_predicate q = hf_op_predicate(h, op);
     hf_predicate_in in = {.table = text_of(h, q.table),
                           .condition = text_of(h, q.condition)};
@@ -435,14 +429,10 @@ static void put_predicate(maker *m, hf_txn_id t, hf_op_id op)
         in.has_result_set =
             !hf_op_is_aggregate(hf_op_kind_of(h, op)) && !sees_own(m, t);
         in.results = m->results.at;
-        if (!sees_own(m, t) && any_misleads(m, t, op)) {
-            if (hf_op_is_aggregate(hf_op_kind_of(h, op)))
-                kind = HF_OP_PREDICATE_READ; /* of the rows it counted */
-            in.has_version_set = false;
-            in.has_result_set = true;
-        }
         in.n_results = in.has_result_set ? (uint32_t)m->results.n : 0;
-        (void)hf_builder_predicate(m->b, m->txn[t], kind, &in);
+        (void)hf_builder_predicate(m->b, m->txn[t], h->op_kind[op], &in);
+        for (uint32_t i = 0; i < n; i++)
+            put_seen(m, t, &r[i]);
     }
     hf_free(columns);
 }
@@ -499,6 +489,7 @@ static void put_txn(maker *m, hf_txn_id t)
     for (hf_op_id op = last + 1; m->whole && op < end; op++)
         if (is_write(m->h, op) && !hf_op_has_predicate(hf_op_kind_of(m->h, op)))
             put_write(m, t, op, end);
+    put_to_be_seen(m, t);
 }
 
 /* Everybody is named before anyone is read from. */

@@ -35,27 +35,46 @@
 #define SAME_SHAPE 6u /* so often in a row: exclude the places */
 /* For wishes, after which fewer are asked for: conflicts of one answer, and
  * answers, at most, at least, and in between by the clauses of the order (n^3
- * of n transactions).  Counted, not timed: the same every time. */
+ * of n transactions); a half, a third, ... after sets that were too much.
+ * Counted, not timed: the same every time. */
 #define WISH_CONFLICTS 10000u
-#define LEAST_CONFLICTS 1000u
+#define LEAST_CONFLICTS 300u
 #define WISH_ANSWERS 1000u
 #define LEAST_ANSWERS 5u
 #define WISH_CLAUSES 30000000u
 
-/* What is wished for, one after the other. */
-#define LIKELY (HF_WISH_FINISH | HF_WISH_PRESENT)
+/* What is wished for, one after the other.  Who inserts a row that is there
+ * aborts for certain, who does not finish only perhaps. */
+#define GOES_ON (HF_WISH_FINISH | HF_WISH_PRESENT)
+#define LIKELY (GOES_ON | HF_WISH_NAMES)
+#define INSERTS (HF_WISH_PRESENT | HF_WISH_NAMES)
 static const unsigned wishes_of_best[] = {LIKELY | HF_WISH_UNSEEN,
                                           LIKELY | HF_WISH_QUIET |
                                               HF_WISH_STRICT,
                                           LIKELY | HF_WISH_QUIET,
                                           LIKELY | HF_WISH_STRICT,
                                           LIKELY,
+                                          INSERTS | HF_WISH_UNSEEN,
+                                          INSERTS | HF_WISH_STRICT,
+                                          INSERTS,
+                                          HF_WISH_NAMES | HF_WISH_GONE,
+                                          HF_WISH_NAMES,
+                                          GOES_ON | HF_WISH_STRICT,
+                                          GOES_ON,
                                           HF_WISH_FINISH | HF_WISH_STRICT,
                                           HF_WISH_FINISH,
                                           HF_WISH_STRICT,
                                           0};
-static const unsigned wishes_of_others[] = {
-    LIKELY | HF_WISH_UNSEEN, LIKELY | HF_WISH_QUIET, LIKELY, HF_WISH_FINISH, 0};
+static const unsigned wishes_of_others[] = {LIKELY | HF_WISH_UNSEEN,
+                                            LIKELY | HF_WISH_QUIET,
+                                            LIKELY,
+                                            INSERTS | HF_WISH_UNSEEN,
+                                            INSERTS,
+                                            HF_WISH_NAMES | HF_WISH_GONE,
+                                            HF_WISH_NAMES,
+                                            GOES_ON,
+                                            HF_WISH_FINISH,
+                                            0};
 
 typedef struct searcher {
     const hf_events *e;
@@ -63,7 +82,7 @@ typedef struct searcher {
     hf_encoding c;
     hf_serial *serial;
     hf_shapes *shapes;
-    hf_chosen x, y;
+    hf_chosen x, y, z; /* z: of `first` */
     uint32_t *place;
     hf_predictions *found;
     hf_predict_stats *stats;
@@ -73,6 +92,7 @@ typedef struct searcher {
     bool has_first;
     const unsigned *wishes; /* those that are asked for now; the last is 0 */
     uint32_t answers;       /* to these wishes */
+    uint32_t given_up;      /* sets of wishes that were too much effort */
     uint32_t again;         /* predictions in a row with a known shape */
     hf_map sites;           /* place of the application: index into site_lits */
     HF_VEC(int) site_lits;
@@ -313,6 +333,21 @@ static void keep(searcher *q)
     exclude(q, q->again >= SAME_SHAPE);
 }
 
+/* On to the next wishes that do not have all that stood in the way.  That rows
+ * keep their names is worth more than finishing where that is a matter at all
+ * and no rule of conflicts has seen to it; elsewhere those sets are passed
+ * over. */
+static void wish_next(searcher *q, unsigned failed)
+{
+    bool counts = hf_target_is_unique(q->c.rules) && !q->c.rules->conflict;
+
+    while ((*q->wishes & failed) == failed ||
+           (!counts &&
+            (*q->wishes & (HF_WISH_NAMES | HF_WISH_FINISH)) == HF_WISH_NAMES))
+        q->wishes++;
+    q->answers = 0;
+}
+
 /* On to the next wishes that do not have all that stood in the way; false:
  * nothing did, there is nothing more. */
 static bool wish_less(searcher *q)
@@ -323,9 +358,7 @@ static bool wish_less(searcher *q)
         return false;
     if (failed == HF_WISH_FINISH && q->found->n == 0)
         q->stats->none_finishes = true;
-    while ((*q->wishes & failed) == failed)
-        q->wishes++;
-    q->answers = 0;
+    wish_next(q, failed);
     return true;
 }
 
@@ -337,7 +370,18 @@ static bool gives_up(searcher *q)
     if (q->probing || *q->wishes == 0 || (budget && hf_budget_look(budget)))
         return false;
     q->wishes++;
-    q->answers = 0;
+    q->given_up++;
+    wish_next(q, HF_WISH_ALL);
+    return true;
+}
+
+/* After that: does what probing found have fewer wishes?  Then it will do. */
+static bool first_will_do(searcher *q)
+{
+    if (!q->has_first ||
+        hf_encoding_allows(&q->c, &q->z, *q->wishes) != HF_SAT_YES)
+        return false;
+    copy(q, &q->x, &q->z);
     return true;
 }
 
@@ -356,10 +400,22 @@ static hf_sat_answer solve(searcher *q)
         if (q->answers++ >= between(most, LEAST_ANSWERS, WISH_ANSWERS))
             return HF_SAT_LIMIT;
         hf_sat_effort(q->c.sat,
-                      (int)between(10 * most, LEAST_CONFLICTS, WISH_CONFLICTS));
+                      (int)(between(4 * most, LEAST_CONFLICTS, WISH_CONFLICTS) /
+                            (1 + q->given_up)));
     }
     hf_encoding_assume(&q->c, q->probing ? 0 : *q->wishes);
     return hf_sat_solve(q->c.sat);
+}
+
+/* q->x is one; false: that is enough. */
+static bool keep_on(searcher *q, hf_search_end *ret_end)
+{
+    keep(q);
+    *ret_end = HF_SEARCH_ENOUGH;
+    if (q->found->n >= (q->options->most ? q->options->most : 1))
+        return false;
+    *ret_end = HF_SEARCH_ALL;
+    return !q->ended;
 }
 
 /* One model; false: it is over, *ret_end says how. */
@@ -371,9 +427,12 @@ static bool step(searcher *q, hf_search_end *ret_end)
     switch (solve(q)) {
     case HF_SAT_LIMIT:
         *ret_end = HF_SEARCH_LIMIT;
-        return gives_up(q);
+        if (!gives_up(q))
+            return false;
+        return !first_will_do(q) || keep_on(q, ret_end);
     case HF_SAT_NO:
         *ret_end = HF_SEARCH_ALL;
+        q->stats->rests_on_writes = hf_encoding_rests(&q->c);
         return !q->probing && wish_less(q);
     default:
         break;
@@ -403,14 +462,10 @@ static bool step(searcher *q, hf_search_end *ret_end)
         q->first = prediction_of(q, a, false);
         q->has_first = true;
         q->probing = false;
+        copy(q, &q->z, &q->x);
         return true;
     }
-    keep(q);
-    *ret_end = HF_SEARCH_ENOUGH;
-    if (q->found->n >= (q->options->most ? q->options->most : 1))
-        return false;
-    *ret_end = HF_SEARCH_ALL;
-    return !q->ended;
+    return keep_on(q, ret_end);
 }
 
 static void loop(searcher *q, hf_search_end *ret_end)
@@ -486,6 +541,7 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     q.shapes = hf_shapes_new(e);
     hf_chosen_init(&q.x, e);
     hf_chosen_init(&q.y, e);
+    hf_chosen_init(&q.z, e);
     q.place = HF_NEW_ARRAY(uint32_t, e->n);
     hf_map_init(&q.sites);
     count(&q);
@@ -497,6 +553,7 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     hf_shapes_free(q.shapes);
     hf_chosen_release(&q.x);
     hf_chosen_release(&q.y);
+    hf_chosen_release(&q.z);
     hf_free(q.place);
     hf_map_release(&q.sites);
     hf_vec_release(&q.site_lits);

@@ -26,4 +26,11 @@ typedef struct hf_target_rules {
 
 const hf_target_rules *hf_target_rules_of(hf_predict_target target);
 
+/* Is a second row of a primary key refused, seen or not?  Not in replicas that
+ * each go on by themselves. */
+static inline bool hf_target_is_unique(const hf_target_rules *rules)
+{
+    return rules->locks || (rules->conflict && rules->prefix);
+}
+
 #endif

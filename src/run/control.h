@@ -35,6 +35,14 @@ typedef struct hf_workload hf_workload; /* workload/workload.h */
 typedef struct hf_tape hf_tape;
 void hf_tape_free(hf_tape *t); /* NULL: nothing */
 
+/* What a transaction reads behind its boundary, where the plan says nothing. */
+typedef enum hf_control_beyond {
+    HF_BEYOND_OBSERVED, /* from whom it was observed to, if that is legal */
+    HF_BEYOND_ALOOF,    /* what it sees without seeing anybody new */
+    HF_BEYOND_NEWEST,   /* the newest that is legal */
+    HF_BEYOND_COUNT
+} hf_control_beyond;
+
 typedef struct hf_control_options {
     const hf_workload *workload;
     const char *const *sets; /* "NAME=VALUE", as of --set; may be NULL */
@@ -54,9 +62,7 @@ typedef struct hf_control_options {
     const hf_plan *plan;
     const hf_tape *tape; /* of the observed execution */
     hf_legal_rule rule;
-    /* Behind the boundary a transaction reads what it sees without seeing
-     * anybody new; else from whom it was observed to read, if that is legal. */
-    bool aloof;
+    hf_control_beyond beyond;
     bool (*stop)(void *user); /* asked between transactions; may be NULL */
     void *user;
 } hf_control_options;

@@ -147,8 +147,10 @@ static uint32_t choose_planned(hf_controller *c, uint32_t key)
     bool tolerated = r ? r->wish == HF_PLAN_BEYOND : is_beyond(c);
     uint32_t v = HF_NONE;
 
-    if (tolerated && c->o->aloof)
+    if (tolerated && c->o->beyond == HF_BEYOND_ALOOF)
         return version_at(c, key, hf_legal_view(c->legal, key));
+    if (tolerated && c->o->beyond == HF_BEYOND_NEWEST)
+        return newest_legal(c, key);
     if (r)
         kind = find_planned(c, key, r, &v);
     if (kind == HF_DIVERGENCE_COUNT) {

@@ -59,22 +59,9 @@ static bool installs(const pm_history *h, const pm_execution *x, int t, int key)
 {
     int last = last_write(h, t, key);
 
+    if (x->commits)
+        return last >= 0 && x->n_ops[t] > 0;
     return last >= 0 && last < x->n_ops[t];
-}
-
-/* Does t write the key, though its version may be behind the boundary?  An
- * UPDATE that has read writes, if it finds a row or none as it did. */
-static bool conflicts(const pm_history *h, const pm_execution *x, int t,
-                      int key)
-{
-    for (int op = 0; op + 1 < h->txns[t].n_ops && op < x->n_ops[t]; op++)
-        if (h->txns[t].ops[op + 1].joined && pm_reads(h, t, op, key) &&
-            h->txns[t].ops[op + 1].key == key &&
-            (!h->rows ||
-             (pm_version(h, x->from[t][op][key], key) == 0) ==
-                 (pm_version(h, h->txns[t].ops[op].from[key], key) == 0)))
-            return true;
-    return installs(h, x, t, key);
 }
 
 static bool before_in_session(const pm_history *h, int a, int b)
@@ -346,12 +333,51 @@ static void close(const pm_history *h, relation r)
                 r[a][b] = r[a][b] || (r[a][m] && r[m][b]);
 }
 
-static bool saw_before(const pm_history *h, const pm_execution *x, int t,
-                       int op, int a)
+/* Does a's version satisfy the condition where the one before it does not, or
+ * the reverse? */
+static bool changes_matches(const pm_history *h, const pm_execution *x,
+                            const int *place, int key, int a)
 {
-    for (int i = 0; i < op; i++)
+    int last = newest(h, x, place, key, place[a], a);
+
+    return installs(h, x, a, key) &&
+           matches(h, key, a) != matches(h, key, last);
+}
+
+/* Does the operation depend on a for this key?  On whom it reads from; of a
+ * row outside of a result, also on whoever changed the matches up to there. */
+static bool depends(const pm_history *h, const pm_execution *x,
+                    const int *place, const int at[2], int key, int a)
+{
+    int t = at[0], op = at[1], from;
+
+    if (!pm_reads(h, t, op, key))
+        return false;
+    from = x->from[t][op][key];
+    if (from == a)
+        return true;
+    return h->txns[t].ops[op].kind == PM_ROWS && !matches(h, key, from) &&
+           from != PM_INITIAL && a != t && place[a] < place[from] &&
+           changes_matches(h, x, place, key, a);
+}
+
+static void relate_rows(const pm_history *h, const pm_execution *x,
+                        const int *place, relation r)
+{
+    for (int t = 0; h->rows && t < h->n_txns; t++)
+        for (int op = 0; op < x->n_ops[t]; op++)
+            for (int k = 0; k < h->n_keys; k++)
+                for (int a = 0; a < h->n_txns; a++)
+                    r[a][t] =
+                        r[a][t] || depends(h, x, place, (int[]){t, op}, k, a);
+}
+
+static bool saw_before(const pm_history *h, const pm_execution *x,
+                       const int *place, const int at[2], int a)
+{
+    for (int i = 0; i < at[1]; i++)
         for (int k = 0; k < h->n_keys; k++)
-            if (pm_reads(h, t, i, k) && x->from[t][i][k] == a)
+            if (depends(h, x, place, (int[]){at[0], i}, k, a))
                 return true;
     return false;
 }
@@ -364,7 +390,7 @@ static bool is_visible(const pm_history *h, const pm_execution *x,
 
     switch (target) {
     case HF_PREDICT_READ_COMMITTED:
-        return saw_before(h, x, t, at[1], a);
+        return saw_before(h, x, place, at, a);
     case HF_PREDICT_READ_ATOMIC:
         return base[a][t];
     case HF_PREDICT_CAUSAL:
@@ -379,23 +405,39 @@ static bool is_visible(const pm_history *h, const pm_execution *x,
 
 typedef struct axiom {
     hf_predict_target target;
-    relation base, closed;
+    relation reads; /* session order, and who reads from whom */
 } axiom;
+
+static bool keeps_relation(const pm_history *h, const int *place, relation r)
+{
+    for (int a = 0; a < h->n_txns; a++)
+        for (int b = 0; b < h->n_txns; b++)
+            if (r[a][b] && place[a] >= place[b])
+                return false;
+    return true;
+}
 
 static bool keeps_axiom(const pm_history *h, const pm_execution *x,
                         const int *place, void *user)
 {
     axiom *q = user;
+    relation base, closed;
 
-    if (!keeps_sessions(h, place) || !keeps_reads(h, x, place))
+    if (!keeps_relation(h, place, q->reads))
         return false;
+    memcpy(base, q->reads, sizeof base);
+    relate_rows(h, x, place, base);
+    if (!keeps_relation(h, place, base))
+        return false;
+    memcpy(closed, base, sizeof closed);
+    close(h, closed);
     for (int t = 0; t < h->n_txns; t++)
         for (int op = 0; op < x->n_ops[t]; op++)
             for (int k = 0; k < h->n_keys; k++)
                 for (int a = 0; pm_reads(h, t, op, k) && a < h->n_txns; a++)
                     if (a != t && a != x->from[t][op][k] &&
                         installs(h, x, a, k) &&
-                        is_visible(h, x, place, q->base, q->closed, q->target,
+                        is_visible(h, x, place, base, closed, q->target,
                                    (int[]){t, op}, a) &&
                         place[a] > place_of(place, x->from[t][op][k]))
                         return false;
@@ -430,24 +472,28 @@ static bool has_cycle(const pm_history *h, relation r)
     return false;
 }
 
-/* The order is taken as the order of versions of every key. */
+/* The order is taken as the order of versions of every key.  Rows count with
+ * what is written behind boundaries, and without. */
 static bool keeps_snapshots(const pm_history *h, const pm_execution *x,
                             const int *place, void *user)
 {
     const hf_predict_target *target = user;
     relation w, a, both;
 
+    pm_execution without = *x;
+
+    without.commits = false;
     relate(h, x, chosen_source, w);
+    relate_rows(h, x, place, w);
+    relate_rows(h, &without, place, w);
     memset(a, 0, sizeof a);
     for (int t = 0; t < h->n_txns; t++)
         for (int k = 0; k < h->n_keys; k++)
             for (int u = 0; u < h->n_txns; u++) {
-                if (u == t || !conflicts(h, x, u, k))
+                if (u == t || !installs(h, x, u, k))
                     continue;
-                if (conflicts(h, x, t, k) && place[t] < place[u])
+                if (installs(h, x, t, k) && place[t] < place[u])
                     w[t][u] = true;
-                if (!installs(h, x, u, k))
-                    continue;
                 for (int op = 0; op < x->n_ops[t]; op++)
                     if (pm_reads(h, t, op, k) && x->from[t][op][k] != u &&
                         place_of(place, x->from[t][op][k]) < place[u])
@@ -583,7 +629,7 @@ static bool is_refused(const pm_history *h, const pm_execution *x,
 {
     for (int k = 0; k < h->n_keys; k++)
         for (int u = 0; u < h->n_txns; u++)
-            if (u != t && conflicts(h, x, t, k) && conflicts(h, x, u, k) &&
+            if (u != t && installs(h, x, t, k) && installs(h, x, u, k) &&
                 place[u] > snapshot && place[u] < place[t])
                 return true;
     return false;
@@ -622,23 +668,24 @@ bool pm_legal(const pm_history *h, const pm_execution *x,
               hf_predict_target target)
 {
     axiom q = {.target = target};
+    pm_execution all = *x;
 
+    all.commits = true;
     switch (target) {
     case HF_PREDICT_SNAPSHOT:
     case HF_PREDICT_PARALLEL_SNAPSHOT:
-        return reads_agree(h, x) && some_order(h, x, keeps_snapshots, &target);
+        return reads_agree(h, x) &&
+               some_order(h, &all, keeps_snapshots, &target);
     case HF_PREDICT_POSTGRES_READ_COMMITTED:
         return some_order(h, x, keeps_statements, NULL);
     case HF_PREDICT_MARIADB_REPEATABLE_READ:
         return some_order(h, x, keeps_mariadb, NULL);
     case HF_PREDICT_POSTGRES_REPEATABLE_READ:
-        return some_order(h, x, keeps_repeatable, NULL);
+        return some_order(h, &all, keeps_repeatable, NULL);
     default:
         if (target != HF_PREDICT_READ_COMMITTED && !reads_agree(h, x))
             return false;
-        relate(h, x, chosen_source, q.base);
-        memcpy(q.closed, q.base, sizeof q.closed);
-        close(h, q.closed);
+        relate(h, x, chosen_source, q.reads);
         return some_order(h, x, keeps_axiom, &q);
     }
 }

@@ -57,6 +57,7 @@ typedef enum pm_boundary {
 /* One execution: how many operations of each transaction take place, and whom
  * each read reads from. */
 typedef struct pm_execution {
+    bool commits; /* who has begun writes all it was observed to write */
     int n_ops[PM_TXNS];
     int from[PM_TXNS][PM_OPS][PM_KEYS];
 } pm_execution;

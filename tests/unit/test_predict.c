@@ -258,6 +258,41 @@ static void phantoms_count(void **state)
     hf_history_free(h);
 }
 
+/* T3 may read y of T2 and x before T1, though T2 saw T1: read atomic is not
+ * causal.  Not if T3 looked for rows as well: T1 put row 1 into the result and
+ * T2 took it out, so who looks at T2's version depends on both. */
+static void who_changed_the_matches_is_seen(void **state)
+{
+    static const char *const looks[] = {
+        "", "{\"op\":\"pr\",\"table\":\"t\",\"where\":\"value < 1000\","
+            "\"rows\":[]},"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[600];
+        hf_history *h;
+        hf_predict_result *r;
+
+        (void)snprintf(
+            text, sizeof text,
+            "{\"holdfast\":1}\n"
+            "{\"session\":1,\"ops\":[[\"w\",[\"t\",1],10],[\"w\",\"x\",1],"
+            "[\"w\",\"z\",1]]}\n"
+            "{\"session\":2,\"ops\":[[\"r\",\"z\",1],"
+            "[\"w\",[\"t\",1],2000],[\"w\",\"y\",1]]}\n"
+            "{\"session\":3,\"ops\":[%s[\"r\",\"y\",1],"
+            "[\"r\",\"x\",1]]}\n",
+            looks[i]);
+        h = parse(text);
+        r = predict(h,
+                    (hf_predict_options){.target = HF_PREDICT_READ_ATOMIC,
+                                         .strategy = HF_PREDICT_EXACT_STRICT});
+        assert_int_equal(r->answer, i == 0 ? HF_PREDICT_FOUND : NONE);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
 static void a_row_that_never_matches_does_not(void **state)
 {
     hf_history *h = parse(
@@ -344,14 +379,18 @@ static void statements_see_one_snapshot(void **state)
     }
 }
 
-/* A long fork whose last transaction writes after the boundary what the other
- * session wrote: the rule of conflicts would abort it. */
+/* A long fork.  If its last transaction, cut short behind its read, goes on
+ * and writes b, which it does not see the newest version of, it cannot commit:
+ * there is none, and that rests on this write. */
 static void writes_behind_the_boundary_conflict(void **state)
 {
-    static const char *const after[] = {"", ",[\"w\",\"b\",2]"};
+    static const char *const after[] = {
+        "", ",[\"w\",\"b\",2]",
+        ",{\"op\":\"sql\",\"text\":\"UPDATE b\",\"items\":true},"
+        "[\"w\",\"b\",2]"};
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         char text[400];
         hf_history *h;
         hf_predict_result *r;
@@ -366,44 +405,15 @@ static void writes_behind_the_boundary_conflict(void **state)
         h = parse(text);
         r = predict(
             h, (hf_predict_options){.target = HF_PREDICT_PARALLEL_SNAPSHOT});
-        assert_int_equal(r->answer, HF_PREDICT_FOUND);
-        assert_true(r->predictions[0].is_strict);
-        assert_int_equal(r->predictions[0].finishes, i == 0);
-        assert_int_equal(r->predictions[0].is_sure, i == 0);
-        assert_int_equal(r->stats.none_finishes, i == 1);
-        hf_predict_result_free(r);
-        hf_history_free(h);
-    }
-}
-
-/* The same where that write is the other half of the UPDATE that read: it is
- * certain, and with it there is nothing to predict. */
-static void an_update_reads_and_writes(void **state)
-{
-    static const char *const texts[] = {"SELECT", "UPDATE"};
-
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        char text[600];
-        hf_history *h;
-        hf_predict_result *r;
-
-        (void)snprintf(
-            text, sizeof text,
-            "{\"holdfast\":1}\n"
-            "{\"session\":1,\"ops\":[[\"w\",\"a\",1]]}\n"
-            "{\"session\":2,\"ops\":[[\"w\",\"b\",1]]}\n"
-            "{\"session\":2,\"ops\":[[\"r\",\"a\",1]]}\n"
-            "{\"session\":1,\"ops\":[{\"op\":\"sql\",\"text\":\"%s b\","
-            "\"items\":true},{\"op\":\"r\",\"key\":\"b\",\"value\":1%s},%s"
-            "[\"w\",\"b\",2]]}\n",
-            texts[i], i == 1 ? ",\"lock\":\"update\"" : "",
-            i == 0 ? "{\"op\":\"sql\",\"text\":\"UPDATE b\",\"items\":true},"
-                   : "");
-        h = parse(text);
-        r = predict(
-            h, (hf_predict_options){.target = HF_PREDICT_PARALLEL_SNAPSHOT});
         assert_int_equal(r->answer, i == 0 ? HF_PREDICT_FOUND : NONE);
+        assert_int_equal(r->stats.rests_on_writes, i > 0);
+        if (i == 0) {
+            assert_true(r->predictions[0].is_strict);
+            assert_true(r->predictions[0].finishes);
+            assert_true(r->predictions[0].is_sure);
+        } else {
+            assert_non_null(strstr(r->statement, "what they were seen to"));
+        }
         hf_predict_result_free(r);
         hf_history_free(h);
     }
@@ -474,6 +484,79 @@ static void equal_results_change_first(void **state)
                     (hf_predict_options){.target = HF_PREDICT_READ_COMMITTED});
         assert_int_equal(r->answer, HF_PREDICT_FOUND);
         assert_int_equal(r->predictions[0].is_unseen, i == 0);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
+/* T2 changes a column that T3 does not ask for, or one that it does. */
+static void other_columns_change_first(void **state)
+{
+    static const char *const columns[] = {"b", "a"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[1200];
+        hf_history *h;
+        hf_predict_result *r;
+
+        (void)snprintf(
+            text, sizeof text,
+            "{\"holdfast\":1}\n"
+            "{\"session\":1,\"ops\":[{\"op\":\"sql\",\"text\":\"UPDATE t SET "
+            "a = 1\",\"items\":true},[\"w\",\"x\",1],[\"w\",\"y\",1]]}\n"
+            "{\"session\":1,\"ops\":[{\"op\":\"sql\",\"text\":\"UPDATE t SET "
+            "c = 1, %s = a WHERE k = 1\",\"items\":true},[\"w\",\"x\",2],"
+            "[\"w\",\"y\",2]]}\n"
+            "{\"session\":2,\"ops\":[{\"op\":\"sql\",\"text\":\"SELECT _tag, a "
+            "FROM t WHERE k = 1\",\"columns\":[\"_tag\",\"a\"],"
+            "\"rows\":[[2,7]],\"items\":true},[\"r\",\"x\",2],"
+            "{\"op\":\"sql\",\"text\":\"SELECT y\",\"items\":true},"
+            "[\"r\",\"y\",2]]}\n",
+            columns[i]);
+        h = parse(text);
+        r = predict(h,
+                    (hf_predict_options){.target = HF_PREDICT_READ_COMMITTED});
+        assert_int_equal(r->answer, HF_PREDICT_FOUND);
+        assert_int_equal(r->predictions[0].is_unseen, i == 0);
+        hf_predict_result_free(r);
+        hf_history_free(h);
+    }
+}
+
+/* T2 may read the counter before T1 changed it.  But T1, who did, inserted the
+ * order of that number: a database refuses it the second time. */
+static void who_gets_the_same_number_inserts_the_same_row(void **state)
+{
+    static const char *const texts[] = {"UPDATE o", "INSERT INTO o"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[1600];
+        hf_history *h;
+        hf_predict_result *r;
+
+#define TAKE(session, from, number)                                            \
+    "{\"session\":" session                                                    \
+    ",\"ops\":[{\"op\":\"sql\",\"text\":\"SELECT n FROM c\",\"columns\":["     \
+    "\"n\"],\"rows\":[[" number "]],\"items\":true},[\"r\",[\"c\",7]," from    \
+    "],{\"op\":\"sql\",\"text\":\"UPDATE c\",\"items\":true},{\"op\":\"r\","   \
+    "\"key\":[\"c\",7],\"value\":" from                                        \
+    ",\"lock\":\"update\"},[\"w\",[\"c\",7]," number                           \
+    "],{\"op\":\"sql\",\"text\":\"%s\",\"items\":true},{\"op\":\"r\",\"key\":" \
+    "[\"o\"," number                                                           \
+    "],\"value\":null,\"lock\":\"update\"},[\"w\",[\"o\"," number "]," number  \
+    "]]}\n"
+        (void)snprintf(text, sizeof text,
+                       "{\"holdfast\":1}\n" TAKE("1", "null", "1")
+                           TAKE("2", "1", "2"),
+                       texts[i], texts[i]);
+#undef TAKE
+        h = parse(text);
+        r = predict(h, (hf_predict_options){
+                           .target = HF_PREDICT_MARIADB_REPEATABLE_READ});
+        assert_int_equal(r->answer, i == 0 ? HF_PREDICT_FOUND : NONE);
+        assert_int_equal(r->stats.rests_on_writes, i == 1);
         hf_predict_result_free(r);
         hf_history_free(h);
     }
@@ -642,13 +725,15 @@ int main(void)
         cmocka_unit_test(smallbank_has_a_cycle_of_four),
         cmocka_unit_test(withdrawal_stops_what_depends_on_it),
         cmocka_unit_test(phantoms_count),
+        cmocka_unit_test(who_changed_the_matches_is_seen),
         cmocka_unit_test(a_row_that_never_matches_does_not),
         cmocka_unit_test(appends_are_lost_below_snapshots),
         cmocka_unit_test(statements_see_one_snapshot),
         cmocka_unit_test(writes_behind_the_boundary_conflict),
-        cmocka_unit_test(an_update_reads_and_writes),
         cmocka_unit_test(unseen_reads_change_first),
         cmocka_unit_test(equal_results_change_first),
+        cmocka_unit_test(other_columns_change_first),
+        cmocka_unit_test(who_gets_the_same_number_inserts_the_same_row),
         cmocka_unit_test(aborted_reads_are_refused),
         cmocka_unit_test(predictions_differ_in_shape),
         cmocka_unit_test(interruption_is_no_proof),
