@@ -161,6 +161,8 @@ static void judge(commits *c)
     for (int k = 0; k < c->w->m->n_keys; k++)
         if (!o_lists_fit(c->w, k, &c->orders, false, &c->reads))
             return;
+    if (!o_counts_fit(c->w, &c->orders, c->registers))
+        return;
     for (int i = 0; i < c->reads.n; i++)
         for (int t = 0; t < c->w->m->n_txns; t++)
             if (reads_from(c, &c->reads.at[i], t) &&

@@ -42,7 +42,7 @@ bool o_matches(const o_model *m, const o_step *step, uint32_t value)
            condition_holds(step->where, hf_value_scalar(m->h, value));
 }
 
-/* Keys whose value nobody knows: incremented without recorded results. */
+/* Keys whose value follows from the order: incremented without results. */
 static void find_opaque(const hf_history *h, bool *opaque)
 {
     for (hf_op_id op = 0; op < h->n_ops; op++)
@@ -71,12 +71,13 @@ static bool add_op(o_model *m, o_txn *x, const hf_history *h, hf_op_id op,
         return true;
     if (hf_op_reads_item(kind) && h->op_value[op] == HF_NONE)
         return true;
-    if (kind == HF_OP_INCREMENT && !hf_op_increment(h, op).has_result)
-        return add_step(x, O_WRITE, key, O_NIL - 1 - op) != NULL;
-    if (reads && opaque[key]) {
+    if (kind == HF_OP_INCREMENT && !hf_op_increment(h, op).has_result) {
+        add_step(x, O_ADD, key, O_NIL - 1 - op)->amount =
+            hf_op_increment(h, op).amount;
+        return true;
+    }
+    if (kind == HF_OP_READ_LIST && opaque[key]) {
         m->blind = m->blind || x->outcome != HF_ABORTED;
-        if (kind == HF_OP_INCREMENT)
-            add_step(x, O_WRITE, key, plain(h, hf_op_increment(h, op).after));
         return true;
     }
     if (kind == HF_OP_READ_LIST)
@@ -84,12 +85,13 @@ static bool add_op(o_model *m, o_txn *x, const hf_history *h, hf_op_id op,
     if (kind == HF_OP_INCREMENT) {
         hf_increment inc = hf_op_increment(h, op);
 
-        add_step(x, O_READ, key, plain(h, inc.before))->increments = true;
+        add_step(x, opaque[key] ? O_COUNT : O_READ, key, plain(h, inc.before))
+            ->increments = true;
         add_step(x, O_WRITE, key, plain(h, inc.after));
         return true;
     }
     add_step(x,
-             kind == HF_OP_READ     ? O_READ
+             reads                  ? (opaque[key] ? O_COUNT : O_READ)
              : kind == HF_OP_APPEND ? O_APPEND
                                     : O_WRITE,
              key, plain(h, h->op_value[op]));
@@ -157,7 +159,8 @@ bool o_own_write(const o_model *m, int txn, int key, int step,
     for (int i = step - 1; i >= 0; i--) {
         const o_step *s = &m->txns[txn].steps[i];
 
-        if (s->key == key && (s->kind == O_WRITE || s->kind == O_APPEND)) {
+        if (s->key == key &&
+            (s->kind == O_WRITE || s->kind == O_APPEND || s->kind == O_ADD)) {
             *ret_value = s->value;
             return true;
         }

@@ -29,6 +29,8 @@ typedef enum o_step_kind {
     O_WRITE,
     O_APPEND,
     O_LIST,
+    O_ADD, /* an increment without results; COUNT: a read of such a key */
+    O_COUNT,
     O_PREDICATE
 } o_step_kind;
 
@@ -45,7 +47,8 @@ typedef struct o_entry {
 typedef struct o_step {
     o_step_kind kind;
     int key;
-    uint32_t value;  /* O_READ, O_WRITE, O_APPEND */
+    uint32_t value;  /* O_READ, O_WRITE, O_APPEND, O_COUNT */
+    int64_t amount;  /* O_ADD */
     bool increments; /* O_READ: the next step is of the same operation */
     int n_items;     /* O_LIST */
     uint32_t items[O_ITEMS];
@@ -71,7 +74,7 @@ typedef struct o_model {
     o_txn txns[O_TXNS];
     uint32_t initial[O_KEYS];
     int rank[O_KEYS][O_TXNS]; /* place in the certificate, -1: not listed */
-    bool blind;               /* a key with unrecorded increments is read */
+    bool blind;               /* ... as a list */
     bool blind_reads;         /* a version set is not known */
 } o_model;
 
@@ -151,6 +154,23 @@ bool o_register_reads(const o_world *w, o_reads *reads);
 typedef o_levels (*o_sources_body)(const o_world *w, const o_reads *reads,
                                    o_levels wanted);
 o_levels o_each_sources(const o_world *w, o_levels wanted, o_sources_body body);
+
+/* What a key with increments without results holds. */
+typedef struct o_amount {
+    bool is_number;
+    int64_t number;
+    uint32_t value; /* O_NIL if it is a number */
+} o_amount;
+
+o_amount o_amount_of(const o_model *m, uint32_t value);
+bool o_amount_eq(o_amount a, o_amount b);
+/* ... after a step on the key. */
+o_amount o_amount_after(const o_model *m, o_amount before, const o_step *step);
+/* In this order of versions, do reads of such keys return what their sources
+ * hold, or what own writes made of the version before? */
+bool o_counts_fit(const o_world *w, const o_orders *o, const o_reads *reads);
+/* Are they sums at all, and what own writes say? */
+bool o_counts_known(const o_world *w);
 
 /* Repeated reads of one key agree. */
 bool o_repeatable(const o_world *w, const o_reads *reads);

@@ -148,6 +148,9 @@ static bool is_source(const o_world *w, const o_read *r, int t)
 
     if (r->writer != O_ANY_WRITER && r->writer != t)
         return false;
+    if (w->m->txns[r->txn].steps[r->step].kind == O_COUNT)
+        return t == O_INITIAL ||
+               (w->in[t] && t != r->txn && o_writes(w->m, t, r->key));
     if (t == O_INITIAL)
         return w->m->initial[r->key] == v;
     return w->in[t] && t != r->txn &&
@@ -180,8 +183,9 @@ static bool add_read(const o_world *w, o_read r, o_reads *reads)
     uint32_t own;
 
     if (o_own_write(w->m, r.txn, r.key, r.step, &own))
-        return own == r.value &&
-               (r.writer == O_ANY_WRITER || r.writer == r.txn);
+        return w->m->txns[r.txn].steps[r.step].kind == O_COUNT ||
+               (own == r.value &&
+                (r.writer == O_ANY_WRITER || r.writer == r.txn));
     reads->at[reads->n++] = r;
     return true;
 }
@@ -195,7 +199,7 @@ bool o_register_reads(const o_world *w, o_reads *reads)
             const o_step *s = &w->m->txns[t].steps[i];
             o_read r = {t, i, s->key, O_INITIAL, s->value, O_ANY_WRITER, false};
 
-            if (s->kind == O_READ)
+            if (s->kind == O_READ || s->kind == O_COUNT)
                 ok = add_read(w, r, reads) && ok;
             for (int e = 0; s->kind == O_PREDICATE && e < s->n_entries; e++) {
                 r.key = s->entries[e].key;

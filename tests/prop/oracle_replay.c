@@ -24,13 +24,15 @@
 
 typedef struct store {
     uint32_t value[O_KEYS];
+    o_amount amount[O_KEYS]; /* where increments have no results */
     int n_items[O_KEYS];
     uint32_t items[O_KEYS][O_ITEMS * O_TXNS];
     o_orders versions; /* who installed, oldest first */
 } store;
 
-static void apply(store *s, const o_step *step)
+static void apply(store *s, const o_model *m, const o_step *step)
 {
+    s->amount[step->key] = o_amount_after(m, s->amount[step->key], step);
     if (step->kind == O_WRITE)
         s->value[step->key] = step->value;
     else if (step->kind == O_APPEND)
@@ -62,8 +64,10 @@ static bool predicate_matches(const store *s, const o_model *m, int txn,
     return true;
 }
 
-static bool matches(const store *s, const o_step *step)
+static bool matches(const store *s, const o_model *m, const o_step *step)
 {
+    if (step->kind == O_COUNT)
+        return o_amount_eq(s->amount[step->key], o_amount_of(m, step->value));
     if (step->kind == O_READ)
         return s->value[step->key] == step->value;
     if (step->kind == O_LIST)
@@ -80,9 +84,9 @@ static bool execute(store *s, const o_model *m, int txn)
 
     for (int i = 0; i < x->n_steps; i++) {
         if (x->steps[i].kind == O_PREDICATE ? !predicate_matches(s, m, txn, i)
-                                            : !matches(s, &x->steps[i]))
+                                            : !matches(s, m, &x->steps[i]))
             return false;
-        apply(s, &x->steps[i]);
+        apply(s, m, &x->steps[i]);
     }
     return true;
 }
@@ -97,7 +101,7 @@ static void install(store *s, const o_model *m, int txn)
 static void commit(store *s, const o_model *m, int txn)
 {
     for (int i = 0; i < m->txns[txn].n_steps; i++)
-        apply(s, &m->txns[txn].steps[i]);
+        apply(s, m, &m->txns[txn].steps[i]);
     install(s, m, txn);
 }
 
@@ -284,8 +288,10 @@ static bool holds(const o_world *w, bool is_serial, int order)
     search s = {.w = w, .order = order};
     store empty = {.n_items = {0}};
 
-    for (int k = 0; k < w->m->n_keys; k++)
+    for (int k = 0; k < w->m->n_keys; k++) {
         empty.value[k] = w->m->initial[k];
+        empty.amount[k] = o_amount_of(w->m, w->m->initial[k]);
+    }
     return is_serial ? serial(&s, &empty) : snapshot(&s, &empty, -1, -1);
 }
 

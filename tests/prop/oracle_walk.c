@@ -141,6 +141,8 @@ static o_levels judge(const o_world *w, const o_reads *registers,
     for (int k = 0; k < w->m->n_keys; k++)
         if (!o_lists_fit(w, k, o, false, &reads))
             return 0;
+    if (!o_counts_fit(w, o, registers))
+        return 0;
     list_edges(w, &reads, o, &e);
     if (has_cycle(&e, NO_RW, false))
         return 0;
@@ -281,10 +283,12 @@ bool o_uncommitted_level(const o_world *w)
 
     o_reads reads = {0};
 
-    if (!o_register_reads(w, &reads))
+    if (!o_register_reads(w, &reads) || !o_counts_known(w))
         return false;
     for (int i = 0; i < reads.n; i++)
-        if (!is_known_value(w->m, &reads.at[i]))
+        if (w->m->txns[reads.at[i].txn].steps[reads.at[i].step].kind !=
+                O_COUNT &&
+            !is_known_value(w->m, &reads.at[i]))
             return false;
     choose_key(&c, 0);
     return c.found != 0;
