@@ -17,6 +17,7 @@
 typedef struct txn_fields {
     hf_txn_id txn; /* HF_NONE: no "ops" yet */
     bool has_session, has_id, has_times, has_ts, has_outcome, other;
+    bool users; /* fields that are not ours */
     hf_session_id session;
     hf_outcome outcome;
     uint8_t level;
@@ -201,6 +202,10 @@ static bool other_field(hf_text_reader *r, txn_fields *f, hf_str name)
     bool promise, other = f->other;
     hf_str text;
 
+    if (hf_str_starts(name, HF_STR("x-"))) {
+        f->users = true; /* on any line */
+        return hf_text_unknown_field(r, name, "a line");
+    }
     f->other = true;
     if (is(name, "holdfast"))
         return read_header(r);
@@ -348,7 +353,7 @@ static bool finish_line(hf_text_reader *r, txn_fields *f)
 
     if (f->txn == HF_NONE) {
         if (f->has_session || f->has_id || f->has_times || f->has_ts ||
-            f->snapshot || !f->other)
+            f->snapshot || !(f->other || f->users))
             return hf_json_in_fail(&r->j, "expected \"ops\" in the line");
         return true;
     }

@@ -152,7 +152,10 @@ static void table_total(explainer *x, const hf_predicate *q, hf_state_view *ret)
         if (!is_nil(v->h, e.value))
             hf_tally_add(v, &e, &t);
     }
-    ret->has_total = hf_tally_total(v, x->probe.op, &t, x->arena, &ret->total);
+    /* an equal result, but of other versions: these are told */
+    ret->has_total =
+        hf_tally_total(v, x->probe.op, &t, x->arena, &ret->total) &&
+        hf_tally_end(v, &t) != HF_SET_FINE;
 }
 
 static void list_items(explainer *x, hf_state_view *ret)

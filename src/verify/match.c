@@ -40,6 +40,44 @@ static const struct hf_condition_memo *ask(hf_verifier *v,
     return memo;
 }
 
+static bool is_outside(const hf_sql_bound *b, const hf_sql_value *value)
+{
+    bool number = value->type == HF_SQL_INT || value->type == HF_SQL_DECIMAL ||
+                  value->type == HF_SQL_REAL;
+
+    if (value->type == HF_SQL_NULL)
+        return true;
+    if ((number ? HF_SQL_INT : value->type) != b->class_of)
+        return false;
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        const hf_sql_range *r = &b->ranges[i];
+        int low = r->has_low ? hf_sql_order(value, &r->low) : 1;
+        int high = r->has_high ? hf_sql_order(value, &r->high) : -1;
+
+        if ((low > 0 || (low == 0 && !r->low_open)) &&
+            (high < 0 || (high == 0 && !r->high_open)))
+            return false;
+    }
+    return true;
+}
+
+/* A row that lacks a column of the condition: whatever it held, the condition
+ * is not true if a column that is there is outside of its bounds. */
+static hf_match match_incomplete(hf_verifier *v, const hf_sql_expr *e,
+                                 hf_scalar row)
+{
+    const hf_sql_bound *bounds = NULL;
+    uint32_t n = hf_sql_bounds(e, &bounds);
+    hf_sql_value value;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (hf_sql_row_column(row, hf_sql_column_name(e, bounds[i].column),
+                              &v->claim.arena, &value) &&
+            is_outside(&bounds[i], &value))
+            return HF_MATCH_NO;
+    return HF_MATCH_UNKNOWN;
+}
+
 static hf_match match_sql(hf_verifier *v, const hf_condition *c, hf_scalar row)
 {
     const struct hf_condition_memo *memo = ask(v, c);
@@ -50,7 +88,7 @@ static hf_match match_sql(hf_verifier *v, const hf_condition *c, hf_scalar row)
     for (uint32_t i = 0; i < memo->n_columns; i++)
         if (!hf_sql_row_column(row, hf_sql_column_name(memo->expr, i),
                                &v->claim.arena, &memo->columns[i]))
-            return HF_MATCH_UNKNOWN;
+            return match_incomplete(v, memo->expr, row);
     truth = hf_sql_test(memo->expr, memo->columns, NULL);
     if (truth == HF_SQL_ERROR)
         return HF_MATCH_UNKNOWN;
