@@ -44,7 +44,9 @@ typedef struct cell {
 typedef struct maker {
     hf_verifier *v;
     hf_column *c;
-    hf_sortable *ints;
+    hf_sortable *numbers;
+    hf_wide *number; /* per version */
+    bool fractions;
     cell *texts;
     uint32_t *rest;
     uint32_t n_rest;
@@ -63,15 +65,45 @@ static int by_text(const void *a, const void *b)
     return (x->version > y->version) - (x->version < y->version);
 }
 
-static uint64_t by_number(int64_t number)
+/* What is behind the point; and the whole number below, in order. */
+static uint64_t by_fraction(hf_wide number)
 {
-    return (uint64_t)number ^ (UINT64_C(1) << 63);
+    hf_wide rest = number % HF_DECIMAL_ONE;
+
+    return (uint64_t)(rest < 0 ? rest + HF_DECIMAL_ONE : rest);
+}
+
+static uint64_t by_whole(hf_wide number)
+{
+    hf_wide whole = (number - (hf_wide)by_fraction(number)) / HF_DECIMAL_ONE;
+
+    return (uint64_t)(int64_t)whole ^ (UINT64_C(1) << 63);
+}
+
+static void add_number(maker *m, uint32_t version, hf_wide number)
+{
+    uint64_t fraction = by_fraction(number);
+
+    m->number[version] = number;
+    m->numbers[m->c->n_numbers++] = (hf_sortable){fraction, version};
+    m->fractions |= fraction != 0;
+}
+
+/* Those of one whole number stay in the order of their fractions. */
+static void sort_numbers(maker *m)
+{
+    if (m->fractions)
+        hf_sort(m->numbers, m->c->n_numbers);
+    for (uint32_t i = 0; i < m->c->n_numbers; i++)
+        m->numbers[i].key = by_whole(m->number[m->numbers[i].value]);
+    hf_sort(m->numbers, m->c->n_numbers);
 }
 
 static void add(maker *m, uint32_t version)
 {
     hf_value_id value = hf_version_value(m->v, version);
     hf_scalar row, x;
+    hf_wide number;
 
     if (hf_table_of(m->v->h, hf_version_key(m->v, version)) != m->c->table)
         return;
@@ -86,8 +118,8 @@ static void add(maker *m, uint32_t version)
     if (m->c->name.len == 0 || row.type == HF_LIST ||
         !hf_condition_column(row, m->c->name, &x))
         m->rest[m->n_rest++] = version;
-    else if (x.type == HF_INT)
-        m->ints[m->c->n_ints++] = (hf_sortable){by_number(x.number), version};
+    else if (hf_condition_number(x, &number))
+        add_number(m, version, number);
     else if (x.type == HF_TEXT)
         m->texts[m->c->n_texts++] = (cell){{x.text, x.length}, version};
     else if (x.type != HF_NIL)
@@ -117,16 +149,16 @@ static void fill(hf_verifier *v, maker *m)
 {
     hf_column *c = m->c;
 
-    hf_sort(m->ints, c->n_ints);
+    sort_numbers(m);
     if (c->n_texts > 1)
         qsort(m->texts, c->n_texts, sizeof(*m->texts), by_text);
-    c->version = hf_kept_zeros(v, (size_t)c->n_ints + c->n_texts + m->n_rest,
+    c->version = hf_kept_zeros(v, (size_t)c->n_numbers + c->n_texts + m->n_rest,
                                sizeof(*c->version));
-    c->number = hf_kept_zeros(v, c->n_ints, sizeof(*c->number));
+    c->number = hf_kept_zeros(v, c->n_numbers, sizeof(*c->number));
     c->text = hf_kept_zeros(v, c->n_texts, sizeof(*c->text));
-    for (uint32_t i = 0; i < c->n_ints; i++) {
-        c->number[i] = (int64_t)(m->ints[i].key ^ (UINT64_C(1) << 63));
-        place(c, (uint32_t)m->ints[i].value);
+    for (uint32_t i = 0; i < c->n_numbers; i++) {
+        c->number[i] = m->number[m->numbers[i].value];
+        place(c, (uint32_t)m->numbers[i].value);
     }
     for (uint32_t i = 0; i < c->n_texts; i++) {
         c->text[i] = m->texts[i].text;
@@ -145,12 +177,14 @@ static hf_column *make(hf_verifier *v, hf_string_id table, hf_str name)
     m.c->table = table;
     m.c->name = name;
     m.c->rank = hf_kept_nones(v, n, sizeof(*m.c->rank));
-    m.ints = hf_alloc_zero(n + 1, sizeof(*m.ints));
+    m.numbers = hf_alloc_zero(n + 1, sizeof(*m.numbers));
+    m.number = hf_alloc_zero(n + 1, sizeof(*m.number));
     m.texts = hf_alloc_zero(n + 1, sizeof(*m.texts));
     m.rest = hf_alloc_zero(n + 1, sizeof(*m.rest));
     add_all(&m);
     fill(v, &m);
-    hf_free(m.ints);
+    hf_free(m.numbers);
+    hf_free(m.number);
     hf_free(m.texts);
     hf_free(m.rest);
     return m.c;
@@ -187,9 +221,9 @@ const hf_column *hf_column_named(hf_verifier *v, hf_string_id table,
 /* ---- searching ----------------------------------------------------------- */
 
 /* The first number that is at least (or, if `after`, more than) this. */
-static uint32_t number_from(const hf_column *c, int64_t number, bool after)
+static uint32_t number_from(const hf_column *c, hf_wide number, bool after)
 {
-    uint32_t low = 0, high = c->n_ints;
+    uint32_t low = 0, high = c->n_numbers;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -218,7 +252,7 @@ static uint32_t text_from(const hf_column *c, hf_str text, bool after)
         else
             high = middle;
     }
-    return c->n_ints + low;
+    return c->n_numbers + low;
 }
 
 static const hf_bound *bound_of(hf_verifier *v, const hf_column *c,
@@ -238,8 +272,8 @@ static hf_interval place_range(const hf_column *c, const hf_bound *b,
     hf_interval at;
 
     if (b->is_text)
-        at = (hf_interval){text_from(c, r->from, false),
-                           r->endless ? c->n_ints + c->n_texts
+        at = (hf_interval){text_from(c, r->from, r->from_open),
+                           r->endless ? c->n_numbers + c->n_texts
                                       : text_from(c, r->to, !r->to_open)};
     else
         at = (hf_interval){number_from(c, r->low, false),
@@ -287,9 +321,9 @@ static uint32_t place_others(const hf_column *c, const hf_bound *b,
 {
     uint32_t n = 0;
 
-    if (b->is_text && c->n_ints > 0)
-        ret[n++] = (hf_interval){0, c->n_ints};
-    ret[n].from = b->is_text ? c->n_ints + c->n_texts : c->n_ints;
+    if (b->is_text && c->n_numbers > 0)
+        ret[n++] = (hf_interval){0, c->n_numbers};
+    ret[n].from = b->is_text ? c->n_numbers + c->n_texts : c->n_numbers;
     ret[n].to = c->n;
     return n + (ret[n].from < ret[n].to);
 }

@@ -1,9 +1,10 @@
 /* columns.h: the versions of a table, sorted by a column.  Private to verify/.
  *
  * A condition that bounds a column (hf_predicate_bounds()) can be true only for
- * the versions in a few intervals of this order: integers, then texts by
- * their bytes, then the rest.  Rows that are nil, or have null in the column,
- * are left out: no bound lets them in.
+ * the versions in a few intervals of this order: numbers, as far as
+ * hf_condition_number() reads them, then texts by their bytes, then the rest.
+ * Rows that are nil, or have null in the column, are left out: no bound lets
+ * them in.
  *
  * Made once in a session for each table and column, O(versions log versions).
  *
@@ -25,8 +26,8 @@ typedef struct hf_column {
     uint32_t n;        /* versions, see entries.h */
     uint32_t *version; /* sorted */
     uint32_t *rank;    /* per version: its place, or HF_NONE */
-    uint32_t n_ints, n_texts;
-    int64_t *number; /* of the first n_ints */
+    uint32_t n_numbers, n_texts;
+    hf_wide *number; /* of the first n_numbers */
     hf_str *text;    /* of the n_texts after them */
     /* a space: its columns, in which all of its versions have a rank */
     uint32_t n_axes;

@@ -1,14 +1,15 @@
 /* condition.c: see condition.h.
  *
  * The language is the part of SQL expressions over one row that needs no
- * schema: columns, integers, texts, TRUE, FALSE, NULL; + - * / %; = <> != <
+ * schema: columns, numbers, texts, TRUE, FALSE, NULL; + - * / %; = <> != <
  * <= > >=; IS [NOT] NULL; [NOT] BETWEEN; [NOT] IN (list); NOT, AND, OR;
  * parentheses.  Operators are compiled by precedence climbing into postfix
  * order.  Nulls follow SQL's three-valued logic.
  *
- * Not known: numbers with a fraction, the order of texts (collations),
- * division with a rest or by zero, overflow, unlike types compared, nesting
- * deeper than 48, more than 512 steps.
+ * Not known: arithmetic with fractions, numbers of more digits than a double
+ * keeps or with an exponent, the order of texts (collations), division with a
+ * rest or by zero, overflow, unlike types compared, nesting deeper than 48,
+ * more than 512 steps.
  *
  * O(length) to compile, O(steps) for a row.
  */
@@ -112,22 +113,56 @@ static void emit_plain(compiler *c, opcode code, int64_t pops)
     emit(c, code, (hf_scalar){.type = HF_NIL}, pops);
 }
 
+/* Precedences: the higher binds tighter. */
+enum { P_OR = 1, P_AND, P_NOT, P_TEST, P_SUM, P_TERM, P_SIGN };
+
 static void expression(compiler *c, int least);
 
-static void number(compiler *c)
+static void digits(compiler *c)
 {
-    hf_scalar s = {.type = HF_INT};
-    const char *start = c->at;
-
     while (c->at < c->end && isdigit((unsigned char)*c->at))
         c->at++;
+}
+
+/* Digits, or digits with a point between them; `start` is at the first, or at
+ * a sign before it, which counts for the latter only. */
+static void number(compiler *c, const char *start)
+{
+    hf_scalar s = {.type = HF_INT};
+    hf_str whole = {c->at, 0};
+    hf_wide units;
+
+    digits(c);
+    whole.len = (size_t)(c->at - whole.ptr);
+    if (c->at + 1 < c->end && *c->at == '.' &&
+        isdigit((unsigned char)c->at[1])) {
+        c->at++;
+        digits(c);
+        s = (hf_scalar){HF_REAL, 0, start, (size_t)(c->at - start)};
+    }
     if ((c->at < c->end &&
          (*c->at == '.' || *c->at == '_' || isalpha((unsigned char)*c->at))) ||
-        !hf_str_to_int((hf_str){start, (size_t)(c->at - start)}, &s.number)) {
+        (s.type == HF_INT ? !hf_str_to_int(whole, &s.number)
+                          : !hf_condition_number(s, &units))) {
         fail(c);
         return;
     }
     emit(c, PUSH, s, 0);
+}
+
+/* What stands after a minus.  A decimal takes the sign if they touch. */
+static void negated(compiler *c)
+{
+    const char *sign = c->at - 1;
+
+    if (c->at < c->end && isdigit((unsigned char)*c->at)) {
+        number(c, sign);
+        if (!c->failed && c->steps[c->n - 1].operand.type == HF_REAL)
+            return;
+    } else {
+        expression(c, P_SIGN);
+    }
+    emit_plain(c, NEGATE, 1);
 }
 
 static void text(compiler *c)
@@ -167,9 +202,6 @@ static void name_or_constant(compiler *c)
              (hf_scalar){.type = HF_TEXT, .text = w.ptr, .length = w.len}, 0);
 }
 
-/* Precedences: the higher binds tighter. */
-enum { P_OR = 1, P_AND, P_NOT, P_TEST, P_SUM, P_TERM, P_SIGN };
-
 static void operand(compiler *c)
 {
     char next = peek(c);
@@ -179,12 +211,11 @@ static void operand(compiler *c)
         if (!accept(c, ")"))
             fail(c);
     } else if (accept(c, "-")) {
-        expression(c, P_SIGN);
-        emit_plain(c, NEGATE, 1);
+        negated(c);
     } else if (accept(c, "+")) {
         expression(c, P_SIGN);
     } else if (isdigit((unsigned char)next)) {
-        number(c);
+        number(c, c->at);
     } else if (next == '\'') {
         text(c);
     } else {
@@ -431,27 +462,34 @@ static hf_scalar calculate(machine *m, opcode code, hf_scalar a, hf_scalar b)
 
 static hf_scalar compare(machine *m, opcode code, hf_scalar a, hf_scalar b)
 {
+    hf_wide x, y;
+    int order;
+
     if (a.type == HF_NIL || b.type == HF_NIL)
         return null;
     if (a.type == HF_TEXT && b.type == HF_TEXT &&
         (code == EQUAL || code == UNEQUAL))
         return truth(hf_str_eq((hf_str){a.text, a.length},
                                (hf_str){b.text, b.length}) == (code == EQUAL));
-    if (a.type != b.type || (a.type != HF_INT && a.type != HF_BOOL))
+    if (a.type == HF_BOOL && b.type == HF_BOOL)
+        order = (a.number > b.number) - (a.number < b.number);
+    else if (hf_condition_number(a, &x) && hf_condition_number(b, &y))
+        order = (x > y) - (x < y);
+    else
         return not_known(m);
     switch (code) {
     case EQUAL:
-        return truth(a.number == b.number);
+        return truth(order == 0);
     case UNEQUAL:
-        return truth(a.number != b.number);
+        return truth(order != 0);
     case LESS:
-        return truth(a.number < b.number);
+        return truth(order < 0);
     case LESS_EQUAL:
-        return truth(a.number <= b.number);
+        return truth(order <= 0);
     case GREATER:
-        return truth(a.number > b.number);
+        return truth(order > 0);
     default:
-        return truth(a.number >= b.number);
+        return truth(order >= 0);
     }
 }
 

@@ -8,6 +8,7 @@
 #define HF_CONDITION_H
 
 #include "base/mem.h"
+#include "base/ratio.h"
 #include "base/str.h"
 #include "history/history.h"
 
@@ -22,12 +23,21 @@ hf_condition *hf_condition_compile(hf_arena *arena, hf_str text);
 /* nil satisfies nothing. */
 hf_match hf_condition_holds(const hf_condition *c, hf_scalar row);
 
-/* Integers from low to high, or texts by their bytes. */
+/* Integers, and decimals of so few digits that every database compares them as
+ * written (doubles tell them apart), in units of HF_DECIMAL_ONE.  False: of
+ * others nothing is said here. */
+bool hf_condition_number(hf_scalar x, hf_wide *ret);
+
+/* Beyond all of them. */
+#define HF_LEAST_NUMBER (INT64_MIN * HF_DECIMAL_ONE)
+#define HF_MOST_NUMBER (INT64_MAX * HF_DECIMAL_ONE)
+
+/* Numbers from low to high, or texts by their bytes. */
 typedef struct hf_range {
-    int64_t low, high;
+    hf_wide low, high; /* units: the one before `high` is the next lower */
     hf_str from, to;
-    bool to_open; /* `to` itself is outside */
-    bool endless; /* there is no `to` */
+    bool from_open, to_open; /* `from`, `to` itself is outside */
+    bool endless;            /* there is no `to` */
 } hf_range;
 
 /* What a row that can satisfy a condition has in a column: something in one of

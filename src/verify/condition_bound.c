@@ -10,11 +10,16 @@
  * A row outside of a bound makes the comparison false, and then whatever
  * stands beside it in an AND cannot make the whole true.
  *
+ * Numbers are counted in units of HF_DECIMAL_ONE.  Those that doubles cannot
+ * tell apart are not spoken of, so two that differ do so by a unit at least,
+ * and an open end is the closed one beside it.
+ *
  * Bounds are exact if they are made of exact ones only, and without OR and NOT
  * over several columns: then all inside make the condition true, too.
  */
 #include "verify/condition_steps.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef enum kind { NOTHING, LITERAL, NAME, BOUND } kind;
@@ -46,6 +51,23 @@ static bool is_int(const known *x)
     return x->kind == LITERAL && x->scalar.type == HF_INT;
 }
 
+/* ---- numbers ------------------------------------------------------------- */
+
+/* Digits that a double keeps. */
+#define MOST_DIGITS 15
+
+bool hf_condition_number(hf_scalar x, hf_wide *ret)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; x.type == HF_REAL && i < x.length; i++) {
+        if (x.text[i] == 'e' || x.text[i] == 'E')
+            return false;
+        n += isdigit((unsigned char)x.text[i]) != 0;
+    }
+    return n <= MOST_DIGITS && hf_decimal_of(x, ret);
+}
+
 /* ---- one comparison ------------------------------------------------------ */
 
 /* Room for this many ranges; exact, and none in it yet. */
@@ -59,7 +81,7 @@ static known bound(stack *s, hf_str column, bool is_text, size_t most)
     return k;
 }
 
-static known between(stack *s, const known *column, int64_t low, int64_t high)
+static known between(stack *s, const known *column, hf_wide low, hf_wide high)
 {
     known k = bound(s, (hf_str){column->scalar.text, column->scalar.length},
                     false, 1);
@@ -79,30 +101,28 @@ static known text(stack *s, const known *column, hf_str value)
     return k;
 }
 
-/* The column stands on the left. */
+/* The column stands on the left.  There is no number between two units. */
 static known compare(stack *s, opcode code, const known *column,
                      const known *literal)
 {
-    int64_t n = literal->scalar.number;
+    hf_wide n;
 
     if (literal->scalar.type == HF_TEXT && code == EQUAL)
         return text(s, column,
                     (hf_str){literal->scalar.text, literal->scalar.length});
-    if (!is_int(literal))
+    if (!hf_condition_number(literal->scalar, &n))
         return nothing();
     switch (code) {
     case EQUAL:
         return between(s, column, n, n);
     case LESS:
-        return n == INT64_MIN ? between(s, column, 1, 0)
-                              : between(s, column, INT64_MIN, n - 1);
+        return between(s, column, HF_LEAST_NUMBER, n - 1);
     case LESS_EQUAL:
-        return between(s, column, INT64_MIN, n);
+        return between(s, column, HF_LEAST_NUMBER, n);
     case GREATER:
-        return n == INT64_MAX ? between(s, column, 1, 0)
-                              : between(s, column, n + 1, INT64_MAX);
+        return between(s, column, n + 1, HF_MOST_NUMBER);
     case GREATER_EQUAL:
-        return between(s, column, n, INT64_MAX);
+        return between(s, column, n, HF_MOST_NUMBER);
     default:
         return nothing();
     }
@@ -156,8 +176,7 @@ static void push(hf_bound *to, const hf_range *r)
 
     if (last && to->is_text && compare_texts(last->from, r->from) == 0)
         return;
-    if (last && !to->is_text &&
-        (last->high == INT64_MAX || last->high + 1 >= r->low)) {
+    if (last && !to->is_text && last->high + 1 >= r->low) {
         last->high = r->high > last->high ? r->high : last->high;
         return;
     }
@@ -286,11 +305,11 @@ static known negative(const known *a)
     return r;
 }
 
-/* Of an exact bound of integers: all others make the condition false. */
+/* Of an exact bound of numbers: all others make the condition false. */
 static known all_but(stack *s, const known *a)
 {
     const hf_bound *from = a->bounds.at;
-    hf_range gap = {.low = INT64_MIN};
+    hf_range gap = {.low = HF_LEAST_NUMBER};
     known r;
 
     if (a->kind != BOUND || !a->bounds.exact || a->bounds.n != 1 ||
@@ -302,12 +321,11 @@ static known all_but(stack *s, const known *a)
             gap.high = from->at[i].low - 1;
             push(r.bounds.at, &gap);
         }
-        if (from->at[i].high == INT64_MAX)
-            return r;
         gap.low = from->at[i].high + 1;
     }
-    gap.high = INT64_MAX;
-    push(r.bounds.at, &gap);
+    gap.high = HF_MOST_NUMBER;
+    if (gap.low <= gap.high)
+        push(r.bounds.at, &gap);
     return r;
 }
 

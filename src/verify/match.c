@@ -3,7 +3,8 @@
  * Our own small language (condition.h) answers first: it shares nothing with
  * the engines.  What it cannot say (decimals, LIKE, functions, the order of
  * texts in a dialect that has one) is asked of sql/, which parses each text
- * once in a session.
+ * once in a session.  So are the bounds of what it cannot say: they are exact
+ * where sql/ says so and no end is lost here.
  *
  * Operations with one condition ask about the same versions again and again:
  * what was answered last is kept in a table of fixed size, by condition and
@@ -160,9 +161,33 @@ hf_match hf_predicate_match(hf_verifier *v, const hf_condition *c,
 
 /* ---- bounds -------------------------------------------------------------- */
 
-static int64_t end_of(const hf_sql_value *end, bool has_end, int64_t without)
+/* In units, see hf_condition_number(); false: it cannot be said. */
+static bool units_of(const hf_sql_value *end, hf_wide *ret)
 {
-    return has_end && end->type == HF_SQL_INT ? end->integer : without;
+    const hf_wide most = HF_DECIMAL_ONE / 1000;
+
+    if (end->type == HF_SQL_INT) {
+        *ret = end->integer * HF_DECIMAL_ONE;
+        return true;
+    }
+    if (end->type != HF_SQL_DECIMAL || end->scale > HF_DECIMAL_SCALE ||
+        end->decimal >= most || end->decimal <= -most)
+        return false;
+    *ret = end->decimal;
+    for (unsigned i = end->scale; i < HF_DECIMAL_SCALE; i++)
+        *ret *= 10;
+    return true;
+}
+
+/* An end that cannot be said is none.  False: it was one. */
+static bool place_numbers(const hf_sql_range *from, hf_range *ret)
+{
+    bool low = from->has_low && units_of(&from->low, &ret->low);
+    bool high = from->has_high && units_of(&from->high, &ret->high);
+
+    ret->low = low ? ret->low + from->low_open : HF_LEAST_NUMBER;
+    ret->high = high ? ret->high - from->high_open : HF_MOST_NUMBER;
+    return low == from->has_low && high == from->has_high;
 }
 
 static hf_str text_of(const hf_sql_value *value)
@@ -170,49 +195,61 @@ static hf_str text_of(const hf_sql_value *value)
     return (hf_str){value->text, value->length};
 }
 
-/* Whole numbers and texts only; ends that are open count as closed where that
- * is no loss. */
+static void place_texts(const hf_sql_range *from, hf_range *ret)
+{
+    ret->from = from->has_low ? text_of(&from->low) : (hf_str){"", 0};
+    ret->from_open = from->has_low && from->low_open;
+    ret->endless = !from->has_high;
+    ret->to_open = from->high_open;
+    if (from->has_high)
+        ret->to = text_of(&from->high);
+}
+
+/* Numbers and texts only; *exact is cleared if anything is lost. */
 static bool add_bound(hf_verifier *v, const hf_sql_expr *e,
-                      const hf_sql_bound *from, hf_bound *ret)
+                      const hf_sql_bound *from, hf_bound *ret, bool *exact)
 {
     *ret = (hf_bound){.column = hf_sql_column_name(e, from->column),
                       .is_text = from->class_of == HF_SQL_TEXT,
                       .n = from->n_ranges};
-    if (from->class_of != HF_SQL_INT && !ret->is_text)
+    if (from->class_of != HF_SQL_INT && !ret->is_text) {
+        *exact = false;
         return false;
-    ret->at = hf_kept_zeros(v, from->n_ranges, sizeof(*ret->at));
-    for (uint32_t i = 0; i < from->n_ranges; i++) {
-        const hf_sql_range *r = &from->ranges[i];
-
-        if (!ret->is_text) {
-            ret->at[i].low = end_of(&r->low, r->has_low, INT64_MIN);
-            ret->at[i].high = end_of(&r->high, r->has_high, INT64_MAX);
-            continue;
-        }
-        ret->at[i].from = r->has_low ? text_of(&r->low) : (hf_str){"", 0};
-        ret->at[i].endless = !r->has_high;
-        ret->at[i].to_open = r->high_open;
-        if (r->has_high)
-            ret->at[i].to = text_of(&r->high);
     }
+    ret->at = hf_kept_zeros(v, from->n_ranges, sizeof(*ret->at));
+    for (uint32_t i = 0; i < from->n_ranges; i++)
+        if (ret->is_text)
+            place_texts(&from->ranges[i], &ret->at[i]);
+        else
+            *exact &= place_numbers(&from->ranges[i], &ret->at[i]);
     return true;
 }
 
-static hf_bounds find_bounds(hf_verifier *v, const hf_condition *c)
+static hf_bounds ask_bounds(hf_verifier *v, const hf_condition *c)
 {
     const hf_sql_bound *from = NULL;
-    const struct hf_condition_memo *memo;
+    const struct hf_condition_memo *memo = ask(v, c);
     hf_bounds ret = {0};
-    uint32_t n;
+    uint32_t n = memo->expr ? hf_sql_bounds(memo->expr, &from) : 0;
 
-    if (c->understood)
-        return hf_condition_bounds(c, &v->kept.arena);
-    memo = ask(v, c);
-    n = memo->expr ? hf_sql_bounds(memo->expr, &from) : 0;
+    ret.exact = n > 0 && hf_sql_bounds_say_all(memo->expr);
     ret.at = hf_kept_zeros(v, n, sizeof(*ret.at));
     for (uint32_t i = 0; i < n; i++)
-        ret.n += add_bound(v, memo->expr, &from[i], &ret.at[ret.n]);
+        ret.n += add_bound(v, memo->expr, &from[i], &ret.at[ret.n], &ret.exact);
     return ret;
+}
+
+/* Texts have an order if the dialect is known, but not in our language. */
+static hf_bounds find_bounds(hf_verifier *v, const hf_condition *c)
+{
+    hf_bounds own = {0}, asked;
+
+    if (c->understood)
+        own = hf_condition_bounds(c, &v->kept.arena);
+    if (own.exact || (c->understood && v->dialect == HF_SQL_ANY))
+        return own;
+    asked = ask_bounds(v, c);
+    return asked.exact || own.n == 0 ? asked : own;
 }
 
 const hf_bounds *hf_predicate_bounds(hf_verifier *v, const hf_condition *c)

@@ -259,7 +259,8 @@ static bool is_small(const hf_total *total, const hf_tally *t)
 
     if (total->n == 0)
         return true;
-    size = (size < 0 ? -size : size) * total->n;
+    size = ((size < 0 ? -size : size) + HF_DECIMAL_ONE - 1) / HF_DECIMAL_ONE *
+           total->n;
     return size <= INT64_MAX && !t->overflow &&
            (sum < 0 ? -sum : sum) <= (INT64_MAX - size) * HF_DECIMAL_ONE;
 }
@@ -267,8 +268,7 @@ static bool is_small(const hf_total *total, const hf_tally *t)
 /* False: they must be looked at one by one. */
 static bool add_total(hf_op_kind kind, const hf_total *total, hf_tally *t)
 {
-    hf_wide least = total->least * HF_DECIMAL_ONE;
-    hf_wide most = total->most * HF_DECIMAL_ONE;
+    hf_wide least = total->least, most = total->most;
 
     if (kind != HF_OP_COUNT_ROWS && (total->others > 0 || !is_small(total, t)))
         return false;
@@ -279,7 +279,9 @@ static bool add_total(hf_op_kind kind, const hf_total *total, hf_tally *t)
         t->most = t->n == 0 || most > t->most ? most : t->most;
     }
     t->n += total->n;
-    t->sum += kind == HF_OP_COUNT_ROWS ? 0 : total->sum * HF_DECIMAL_ONE;
+    t->decimal |= total->decimals > 0;
+    if (kind != HF_OP_COUNT_ROWS)
+        t->sum += total->sum * HF_DECIMAL_ONE + total->parts;
     return true;
 }
 
@@ -337,14 +339,15 @@ static bool add_exact(sweep *s, watched *w, hf_op_id op, hf_tally *tally)
 
 /* ---- the rest ------------------------------------------------------------ */
 
-/* The least or the greatest of the integers that satisfy the condition is
+/* The least or the greatest of the numbers that satisfy the condition is
  * enough: goes through them in that order.  Whether those beyond it satisfy
  * the condition need not be known.  Returns where the rest begins. */
 static uint32_t add_extreme(sweep *s, const watched *w, hf_op_id op,
                             hf_interval part, hf_tally *tally)
 {
     bool least = hf_op_kind_of(s->v->h, op) == HF_OP_MIN;
-    uint32_t end = part.to < w->column->n_ints ? part.to : w->column->n_ints;
+    uint32_t end =
+        part.to < w->column->n_numbers ? part.to : w->column->n_numbers;
     uint32_t from = part.from;
     int64_t n = tally->n;
 
@@ -360,7 +363,7 @@ static uint32_t add_extreme(sweep *s, const watched *w, hf_op_id op,
         else
             end = x;
     }
-    end = part.to < w->column->n_ints ? part.to : w->column->n_ints;
+    end = part.to < w->column->n_numbers ? part.to : w->column->n_numbers;
     return part.from > end ? part.from : end;
 }
 

@@ -6,17 +6,23 @@
  * and the nodes above it; a question takes at most two words bit by bit, and
  * between them a node or two of each height.
  *
- * Memory: 9 bytes for each version, and a node for each 32.
+ * Integers are added up apart from decimals, which are counted in units of
+ * HF_DECIMAL_ONE: so neither sum can overflow.
+ *
+ * Memory: 17 bytes for each version, and a node for each 32.
  */
 #include "verify/totals.h"
 
-typedef enum kind { NUL, INTEGER, OTHER, MISSING, UNKNOWN } kind;
+typedef enum kind { NUL, INTEGER, DECIMAL, OTHER, MISSING, UNKNOWN } kind;
+
+/* Of 2^32 decimals below this, in units, the sum is no more than 2^127. */
+#define MOST_UNITS (HF_DECIMAL_ONE * 10000000000)
 
 struct hf_totals {
     const uint64_t *there;
     hf_str adds;
-    uint8_t *kinds; /* per rank: what it has in the column */
-    int64_t *number;
+    uint8_t *kinds;           /* per rank: what it has in the column */
+    hf_wide *number;          /* in units */
     uint32_t n_words, leaves; /* the leaves are nodes leaves .. */
     hf_total *nodes;          /* the children of i are 2i and 2i + 1 */
 };
@@ -34,9 +40,11 @@ void hf_total_add(hf_total *a, const hf_total *b)
     a->rows += b->rows;
     a->n += b->n;
     a->missing += b->missing;
+    a->decimals += b->decimals;
     a->others += b->others;
     a->unknown += b->unknown;
     a->sum += b->sum;
+    a->parts += b->parts;
 }
 
 static void add_rank(const hf_totals *t, uint32_t rank, hf_total *a)
@@ -46,8 +54,12 @@ static void add_rank(const hf_totals *t, uint32_t rank, hf_total *a)
     switch ((kind)t->kinds[rank]) {
     case INTEGER:
         one.least = one.most = t->number[rank];
-        one.sum = t->number[rank];
+        one.sum = t->number[rank] / HF_DECIMAL_ONE;
         one.n = 1;
+        break;
+    case DECIMAL:
+        one.least = one.most = one.parts = t->number[rank];
+        one.n = one.decimals = 1;
         break;
     case OTHER:
         one.n = one.others = 1;
@@ -80,7 +92,7 @@ static void join(hf_totals *t, uint32_t node)
 
 /* ---- making -------------------------------------------------------------- */
 
-static kind look(hf_verifier *v, uint32_t version, hf_str adds, int64_t *ret)
+static kind look(hf_verifier *v, uint32_t version, hf_str adds, hf_wide *ret)
 {
     hf_value_id value = hf_version_value(v, version);
     hf_scalar row, x;
@@ -96,8 +108,11 @@ static kind look(hf_verifier *v, uint32_t version, hf_str adds, int64_t *ret)
         return MISSING;
     if (x.type == HF_NIL)
         return NUL;
-    *ret = x.number;
-    return x.type == HF_INT ? INTEGER : OTHER;
+    if (!hf_decimal_of(x, ret))
+        return OTHER;
+    if (x.type == HF_INT)
+        return INTEGER;
+    return *ret<MOST_UNITS && * ret> - MOST_UNITS ? DECIMAL : OTHER;
 }
 
 hf_totals *hf_totals_new(hf_verifier *v, const hf_column *c, hf_str adds,

@@ -14,10 +14,12 @@ typedef struct hf_total {
     uint32_t rows;       /* that are there */
     uint32_t n;          /* of these, not null in the column added up */
     uint32_t missing;    /* without that column */
-    uint32_t others;     /* not null, and no integers: in no sum */
+    uint32_t decimals;   /* that are in `parts` */
+    uint32_t others;     /* not null, and no numbers, or long ones: in no sum */
     uint32_t unknown;    /* not rows at all: no condition can be evaluated */
-    int64_t least, most; /* of the integers, if there are any */
-    hf_wide sum;
+    hf_wide least, most; /* of the numbers, if there are any; in units */
+    hf_wide sum;         /* of the integers */
+    hf_wide parts;       /* of the decimals, in units of HF_DECIMAL_ONE */
 } hf_total;
 
 typedef struct hf_totals hf_totals;

@@ -9,7 +9,8 @@
  * reads and aggregates over ranges, nearly each of them spelt in a way of its
  * own, all with snapshots by time.  Transactions run one after the other, on a
  * snapshot, or with a new snapshot for each statement; some results are wrong.
- * In some histories column b counts in quarters: whole numbers and decimals.
+ * In some histories column b counts in quarters: whole numbers and decimals; in
+ * some columns a and c do, and so do the conditions.
  *
  * In every second history the conditions are boxes: a range of column a and one
  * of column c, or of column d, which holds texts or dates, or of all three
@@ -82,6 +83,7 @@ typedef struct world {
     mode mode;
     bool sessions;     /* few of them */
     bool quarters;     /* column b is in quarters */
+    bool decimals;     /* columns a and c are */
     bool boxes;        /* conditions are */
     bool dates;        /* column d holds dates */
     int next_b, wrong; /* the operation whose result is wrong; -1 */
@@ -119,6 +121,31 @@ static int beyond(world *w, bool above)
     return above ? VALUES + below(w, 500) : -1 - below(w, 500);
 }
 
+typedef struct spelt {
+    char at[24];
+} spelt;
+
+/* "3", or in quarters "0.75" */
+static spelt spell(int n, bool quarters)
+{
+    static const char *const parts[] = {"", ".25", ".5", ".75"};
+    int size = n < 0 ? -n : n;
+    spelt s;
+
+    if (quarters)
+        (void)snprintf(s.at, sizeof(s.at), "%s%d%s", n < 0 ? "-" : "", size / 4,
+                       parts[size % 4]);
+    else
+        (void)snprintf(s.at, sizeof(s.at), "%d", n);
+    return s;
+}
+
+/* As columns a and c have them. */
+static spelt value(const world *w, int n)
+{
+    return spell(n, w->decimals);
+}
+
 static condition one_end(world *w)
 {
     bool above = hf_rng_chance(w->r, 50);
@@ -128,16 +155,16 @@ static condition one_end(world *w)
     c.ranges[0] = above ? (range){at, 10000} : (range){-10000, at};
     switch (below(w, 3)) {
     case 0:
-        (void)snprintf(c.text, sizeof(c.text), "a %s %d",
-                       above ? ">=" : "<=", at);
+        (void)snprintf(c.text, sizeof(c.text), "a %s %s",
+                       above ? ">=" : "<=", value(w, at).at);
         break;
     case 1:
-        (void)snprintf(c.text, sizeof(c.text), "a %s %d", above ? ">" : "<",
-                       above ? at - 1 : at + 1);
+        (void)snprintf(c.text, sizeof(c.text), "a %s %s", above ? ">" : "<",
+                       value(w, above ? at - 1 : at + 1).at);
         break;
     default:
-        (void)snprintf(c.text, sizeof(c.text), "NOT (a %s %d)",
-                       above ? "<" : ">", at);
+        (void)snprintf(c.text, sizeof(c.text), "NOT (a %s %s)",
+                       above ? "<" : ">", value(w, at).at);
     }
     return c;
 }
@@ -153,9 +180,9 @@ static condition two_ends(world *w)
         high = beyond(w, true);
     c.ranges[0] = (range){low, high};
     (void)snprintf(c.text, sizeof(c.text),
-                   hf_rng_chance(w->r, 50) ? "a BETWEEN %d AND %d"
-                                           : "a >= %d AND a <= %d",
-                   low, high);
+                   hf_rng_chance(w->r, 50) ? "a BETWEEN %s AND %s"
+                                           : "a >= %s AND a <= %s",
+                   value(w, low).at, value(w, high).at);
     return c;
 }
 
@@ -168,11 +195,12 @@ static condition with_gaps(world *w)
     if (hf_rng_chance(w->r, 30)) {
         c.ranges[0] = (range){-10000, x - 1};
         c.ranges[1] = (range){x + 1, 10000};
-        (void)snprintf(c.text, sizeof(c.text), "a <> %d", x);
+        (void)snprintf(c.text, sizeof(c.text), "a <> %s", value(w, x).at);
     } else if (hf_rng_chance(w->r, 50)) {
         c.ranges[0] = (range){-10000, x};
         c.ranges[1] = (range){y, 10000};
-        (void)snprintf(c.text, sizeof(c.text), "a <= %d OR a >= %d", x, y);
+        (void)snprintf(c.text, sizeof(c.text), "a <= %s OR a >= %s",
+                       value(w, x).at, value(w, y).at);
     } else {
         int z = beyond(w, true);
 
@@ -180,7 +208,8 @@ static condition with_gaps(world *w)
         c.ranges[0] = (range){x, x};
         c.ranges[1] = (range){y, y};
         c.ranges[2] = (range){z, z};
-        (void)snprintf(c.text, sizeof(c.text), "a IN (%d, %d, %d)", z, x, y);
+        (void)snprintf(c.text, sizeof(c.text), "a IN (%s, %s, %s)",
+                       value(w, z).at, value(w, x).at, value(w, y).at);
     }
     return c;
 }
@@ -222,21 +251,23 @@ static void add_c(world *w, condition *c)
     switch (below(w, 4)) {
     case 0:
         c->c = (range){at / 2, 10000};
-        (void)snprintf(c->text + n, sizeof(c->text) - n, "c >= %d", at / 2);
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c >= %s",
+                       value(w, at / 2).at);
         break;
     case 1:
         c->c = (range){0, at + 2};
-        (void)snprintf(c->text + n, sizeof(c->text) - n, "c < %d", at + 3);
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c < %s",
+                       value(w, at + 3).at);
         break;
     case 2:
         c->c = (range){at, at + 4};
-        (void)snprintf(c->text + n, sizeof(c->text) - n, "c BETWEEN %d AND %d",
-                       at, at + 4);
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c BETWEEN %s AND %s",
+                       value(w, at).at, value(w, at + 4).at);
         break;
     default: /* as often as not, spelt in another way */
         c->c = (range){0, 10000};
-        (void)snprintf(c->text + n, sizeof(c->text) - n, "c > %d",
-                       -1 - below(w, 300));
+        (void)snprintf(c->text + n, sizeof(c->text) - n, "c > %s",
+                       value(w, -1 - below(w, 300)).at);
     }
 }
 
@@ -319,23 +350,10 @@ static hf_scalar text_of(const char *text)
     return (hf_scalar){HF_TEXT, 0, text, strlen(text)};
 }
 
-/* "3", or in quarters "0.75" */
-static const char *number(int n, bool quarters, char ret[24])
-{
-    if (!quarters || n % 4 == 0)
-        (void)snprintf(ret, 24, "%d", quarters ? n / 4 : n);
-    else
-        (void)snprintf(ret, 24, "%d.%s", n / 4,
-                       n % 4 == 1   ? "25"
-                       : n % 4 == 2 ? "5"
-                                    : "75");
-    return ret;
-}
-
 static row new_row(world *w, int key, bool there)
 {
     row r = {.there = there};
-    char text[120], b[24], c[24];
+    char text[160];
     int n;
 
     w->n_versions++;
@@ -348,10 +366,10 @@ static row new_row(world *w, int key, bool there)
     w->made[r.a]++;
     r.c = hf_rng_chance(w->r, 8) ? -1 : below(w, VALUES);
     r.d = below(w, WORDS);
-    (void)snprintf(c, sizeof(c), "%d", r.c);
-    n = snprintf(
-        text, sizeof(text), "{\"a\":%d,\"b\":%s,\"c\":%s,\"d\":\"%s\"}", r.a,
-        number(r.b, w->quarters, b), r.c < 0 ? "null" : c, word(w, r.d));
+    n = snprintf(text, sizeof(text),
+                 "{\"a\":%s,\"b\":%s,\"c\":%s,\"d\":\"%s\"}", value(w, r.a).at,
+                 spell(r.b, w->quarters).at,
+                 r.c < 0 ? "null" : value(w, r.c).at, word(w, r.d));
     r.value = hf_builder_value(w->b, w->key[key],
                                (hf_scalar){HF_ROW, 0, text, (size_t)n});
     return r;
@@ -408,7 +426,7 @@ static total total_of(const row *view, const condition *c, char column)
 static hf_scalar result_of(const world *w, hf_op_kind kind, char column,
                            const total *t, char room[48])
 {
-    bool quarters = w->quarters && column == 'b';
+    bool quarters = column == 'b' ? w->quarters : w->decimals;
     int wrong = w->n_ops == w->wrong;
     int n = kind == HF_OP_MIN ? t->least : kind == HF_OP_MAX ? t->most : t->sum;
 
@@ -426,7 +444,7 @@ static hf_scalar result_of(const world *w, hf_op_kind kind, char column,
     n += wrong;
     if (!quarters || n % 4 == 0)
         return (hf_scalar){.type = HF_INT, .number = quarters ? n / 4 : n};
-    (void)number(n, true, room);
+    (void)snprintf(room, 48, "%s", spell(n, true).at);
     return (hf_scalar){HF_REAL, 0, room, strlen(room)};
 }
 
@@ -525,6 +543,7 @@ static hf_history *random_world(world *w, uint64_t seed, hf_rng *r,
     w->quarters = hf_rng_chance(r, 40);
     w->boxes = hf_rng_chance(r, 50);
     w->dates = hf_rng_chance(r, 40);
+    w->decimals = hf_rng_chance(r, 40);
     n = 3 + below(w, TXNS - 2);
     if (hf_rng_chance(r, 20))
         w->wrong = below(w, 6 * n);

@@ -373,6 +373,17 @@ static void conditions_are_sql(void **state)
         {"value % 3 = 1 or false", HF_MATCH_YES, HF_MATCH_UNKNOWN},
         {"2 + 2 * 3 - 4 = value", HF_MATCH_YES, HF_MATCH_UNKNOWN},
         {"-value = -(4)", HF_MATCH_YES, HF_MATCH_UNKNOWN},
+        {"value between 3.75 and 4.0", HF_MATCH_YES, HF_MATCH_UNKNOWN},
+        {"value in (-4.0, 4.5)", HF_MATCH_NO, HF_MATCH_UNKNOWN},
+        {"value > -4.5 and -0.5 < 0", HF_MATCH_YES, HF_MATCH_UNKNOWN},
+        {"-4.25 < -4.125", HF_MATCH_YES, HF_MATCH_YES},
+        {"3.00000000000001 < 3.00000000000002", HF_MATCH_YES, HF_MATCH_YES},
+        {"value < 4.000000000000001", HF_MATCH_UNKNOWN, HF_MATCH_UNKNOWN},
+        {"value < 4.5e1", HF_MATCH_UNKNOWN, HF_MATCH_UNKNOWN},
+        {"value < 4.", HF_MATCH_UNKNOWN, HF_MATCH_UNKNOWN},
+        {"value < 4.5.5", HF_MATCH_UNKNOWN, HF_MATCH_UNKNOWN},
+        {"value + 0.5 = 4.5", HF_MATCH_UNKNOWN, HF_MATCH_UNKNOWN},
+        {"value > - 4.5", HF_MATCH_UNKNOWN, HF_MATCH_UNKNOWN},
         {"null = null", HF_MATCH_NO, HF_MATCH_NO},
         {"not (null = 1)", HF_MATCH_NO, HF_MATCH_NO},
         {"true or null", HF_MATCH_YES, HF_MATCH_YES},
@@ -390,6 +401,7 @@ static void conditions_are_sql(void **state)
     };
     hf_scalar four = {.type = HF_INT, .number = 4};
     hf_scalar row = {.type = HF_ROW, .text = "{\"a\":4}", .length = 7};
+    hf_scalar part = {.type = HF_REAL, .text = "4.25", .length = 4};
     hf_scalar nil = {.type = HF_NIL};
     hf_arena arena;
 
@@ -406,6 +418,11 @@ static void conditions_are_sql(void **state)
     }
     assert_int_equal(
         hf_condition_holds(hf_condition_compile(&arena, HF_STR("a = 4")), row),
+        HF_MATCH_YES);
+    assert_int_equal(
+        hf_condition_holds(
+            hf_condition_compile(&arena, HF_STR("value > 4 and value < 4.5")),
+            part),
         HF_MATCH_YES);
     hf_arena_release(&arena);
 }

@@ -28,6 +28,23 @@ static int below(fixture *f, int n)
     return (int)hf_rng_below(&f->r, (uint32_t)n);
 }
 
+/* A number of few digits, or of more than a double keeps. */
+static void spell(fixture *f, char ret[40])
+{
+    static const char *const ends[] = {".5",
+                                       ".25",
+                                       ".75",
+                                       ".10000000000000001",
+                                       ".4999999999999999999",
+                                       ".50000000000000000000001"};
+    int pick = below(f, 24);
+
+    (void)snprintf(ret, 40, "%s%d%s", below(f, 8) ? "" : "-", below(f, VALUES),
+                   pick < 10   ? ""
+                   : pick < 20 ? ends[pick % 3]
+                               : ends[3 + pick % 3]);
+}
+
 /* A value of a column: most are of its kind, some are of another, null or not
  * there. */
 static void add_cell(fixture *f, char *text, size_t size, const char *name,
@@ -36,22 +53,20 @@ static void add_cell(fixture *f, char *text, size_t size, const char *name,
     int pick = below(f, 100);
     size_t n = strlen(text);
     const char *comma = text[n - 1] == '{' ? "" : ",";
+    char number[40];
 
+    spell(f, number);
     text += n;
     size -= n;
     if (pick < 4)
         return;
     if (pick < 8)
         (void)snprintf(text, size, "%s\"%s\":null", comma, name);
-    else if (pick < 12)
-        (void)snprintf(text, size, "%s\"%s\":%d.5", comma, name,
-                       below(f, VALUES));
-    else if ((pick < 16) != is_text)
-        (void)snprintf(text, size, "%s\"%s\":\"%c\"", comma, name,
-                       'a' + below(f, VALUES));
+    else if ((pick < 12) != is_text)
+        (void)snprintf(text, size, "%s\"%s\":\"%c%s\"", comma, name,
+                       'a' + below(f, VALUES), below(f, 3) ? "" : "x");
     else
-        (void)snprintf(text, size, "%s\"%s\":%d", comma, name,
-                       below(f, VALUES));
+        (void)snprintf(text, size, "%s\"%s\":%s", comma, name, number);
 }
 
 static void open_table(fixture *f, uint64_t seed)
@@ -81,6 +96,7 @@ static void open_table(fixture *f, uint64_t seed)
     assert_int_equal(hf_builder_finish(b, &f->h, &err), HF_OK);
     f->v = hf_verify_open(f->h);
     hf_verify_set_eager(f->v);
+    hf_verify_set_dialect(f->v, (hf_sql_dialect)(seed % HF_SQL_DIALECT_COUNT));
     assert_int_equal(hf_facts_build(f->v), true);
 }
 
@@ -96,28 +112,39 @@ static void add_test(fixture *f, char *text, size_t size)
     static const char *const signs[] = {"<", "<=", ">", ">=", "=", "<>"};
     size_t n = strlen(text);
     const char *name = below(f, 2) ? "a" : "b";
+    const char *sign = signs[below(f, 6)];
+    char x[40], y[40];
+    int letter = 'a' + below(f, VALUES);
 
+    spell(f, x);
+    spell(f, y);
     text += n;
     size -= n;
-    switch (below(f, 6)) {
+    switch (below(f, 8)) {
     case 0:
-        (void)snprintf(text, size, "%s BETWEEN %d AND %d", name,
-                       below(f, VALUES), below(f, VALUES + 4));
+        (void)snprintf(text, size, "%s BETWEEN %s AND %d", name, x,
+                       below(f, VALUES + 4));
         break;
     case 1:
-        (void)snprintf(text, size, "%s IN (%d, %d, %d)", name, below(f, VALUES),
-                       below(f, VALUES), below(f, VALUES));
+        (void)snprintf(text, size, "%s IN (%s, %d, %s)", name, x,
+                       below(f, VALUES), y);
         break;
     case 2:
-        (void)snprintf(text, size, "d = '%c'", 'a' + below(f, VALUES));
+        (void)snprintf(text, size, "d = '%c'", letter);
         break;
     case 3:
-        (void)snprintf(text, size, "NOT (%s %s %d)", name, signs[below(f, 6)],
-                       below(f, VALUES));
+        (void)snprintf(text, size, "NOT (%s %s %s)", name, sign, x);
+        break;
+    case 4:
+        (void)snprintf(text, size, "d %s '%c'", sign, letter);
+        break;
+    case 5:
+        (void)snprintf(text, size,
+                       below(f, 2) ? "d LIKE '%c%%'" : "NOT (d >= '%c')",
+                       letter);
         break;
     default:
-        (void)snprintf(text, size, "%s %s %d", name, signs[below(f, 6)],
-                       below(f, VALUES));
+        (void)snprintf(text, size, "%s %s %s", name, sign, x);
     }
 }
 
@@ -143,7 +170,16 @@ static void make_condition(fixture *f, char *text, size_t size)
 
 typedef struct counts {
     unsigned long spaces, exact, tested;
+    unsigned long decimals, texts; /* rows with a decimal; conditions with the
+                                      order of texts; in exact intervals */
 } counts;
+
+static bool has_decimal(const fixture *f, uint32_t version)
+{
+    hf_scalar row = hf_value_scalar(f->h, hf_version_value(f->v, version));
+
+    return memchr(row.text, '.', row.length) != NULL;
+}
 
 /* Every version is in one interval at most; those in exact ones satisfy the
  * condition, those in none do not. */
@@ -173,6 +209,8 @@ static void check_search(fixture *f, const char *text, counts *n)
 
         n->tested++;
         n->exact += met[i] == 2;
+        n->decimals += met[i] == 2 && has_decimal(f, i);
+        n->texts += met[i] == 2 && (strstr(text, "d <") || strstr(text, "d >"));
         if ((met[i] == 2 && m != HF_MATCH_YES) ||
             (met[i] == 0 && m == HF_MATCH_YES)) {
             hf_scalar row = hf_value_scalar(f->h, hf_version_value(f->v, i));
@@ -187,10 +225,10 @@ static void check_search(fixture *f, const char *text, counts *n)
 
 static void searches_find_what_conditions_say(void **state)
 {
-    counts n = {0, 0, 0};
+    counts n = {0, 0, 0, 0, 0};
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= 400; seed++) {
         fixture f = {.h = NULL};
 
         open_table(&f, seed);
@@ -204,6 +242,8 @@ static void searches_find_what_conditions_say(void **state)
     }
     assert_true(n.spaces > 5000);
     assert_true(n.exact > 20000);
+    assert_true(n.decimals > 10000);
+    assert_true(n.texts > 10000);
     assert_true(n.exact < n.tested / 2);
 }
 
