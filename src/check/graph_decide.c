@@ -129,6 +129,17 @@ static bool is_open_with_predicates(const hf_judge *e)
             (g->pred->any_uncertain && hf_graph_is_undecided(g)));
 }
 
+/* Under an assumption: items whose orders or sources are open.  What it means
+ * for lists that are not understood, or for conditions, nobody says. */
+static bool is_open_with_promises(const hf_judge *e)
+{
+    const hf_graph *g = &e->g;
+
+    return e->choose && g->options.assume && !g->pred && !g->own &&
+           g->reads_matter && !g->stopped && e->walk.acyclic &&
+           (!g->total || g->open_reads > 0) && !hf_graph_is_murky(g);
+}
+
 /* ---- all ----------------------------------------------------------------- */
 
 void hf_judge_settle(hf_judge *e)
@@ -165,6 +176,12 @@ void hf_judge_settle(hf_judge *e)
         memcpy(reason, g->undecided, sizeof(reason));
         if (!g->pred || !hf_judge_complete_with_predicates(e))
             hf_judge_unknown(e, reason);
+        return;
+    }
+    if (is_open_with_promises(e)) {
+        hf_poly_decide_world(&e->report, e->r);
+        if (e->r->verdict == HF_UNKNOWN && !e->r->reason)
+            hf_judge_unknown(e, missing);
         return;
     }
     if (g->options.assume && g->open_reads > 0) {

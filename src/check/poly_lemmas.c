@@ -29,8 +29,8 @@ void hf_worlds_add_before(hf_worlds *w, hf_lit_list *list, hf_key_id key,
     hf_worlds_add_lit(list, hf_poly_before(&w->p, p->atom[a], p->atom[b]));
 }
 
-/* The source that the world has for a read; the solver may have gone on. */
-static hf_poly_candidate candidate_of(const hf_worlds *w, hf_op_id read)
+/* The solver may have gone on. */
+hf_poly_candidate hf_worlds_candidate(const hf_worlds *w, hf_op_id read)
 {
     const hf_poly *p = &w->p;
     const hf_poly_choice *c = &p->choices.at[p->choice_of[read]];
@@ -63,7 +63,7 @@ static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
     }
     if (p->choice_of[read] == HF_NONE)
         return hf_graph_source(g, read);
-    from = candidate_of(w, read);
+    from = hf_worlds_candidate(w, read);
     hf_worlds_add_lit(list, 2 * from.var);
     *ret_chosen = w->source[read];
     return from.writer == HF_NONE ? g->ver_first[e->key]
@@ -134,6 +134,27 @@ hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list)
     return HF_LIT_NONE;
 }
 
+hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits)
+{
+    hf_poly *p = &w->p;
+    hf_lit torn = hf_worlds_unsaid(p, lits);
+
+    if (torn != HF_LIT_NONE) {
+        p->lemma_edges.n = p->lemma_chosen.n = c.first;
+        p->lemma_lists.n = c.first_list;
+        return torn;
+    }
+    c.first_lit = (uint32_t)p->lemma_lits.n;
+    c.n_lits = (uint32_t)lits->n;
+    for (size_t i = 0; i < lits->n; i++) {
+        hf_vec_push(&p->lemma_lits, lits->at[i]);
+        lits->at[i] = HF_LIT_NOT(lits->at[i]);
+    }
+    (void)hf_order_clause(p->order, lits->at, (uint32_t)lits->n,
+                          hf_worlds_add_clause(p, c));
+    return HF_LIT_NONE;
+}
+
 /* Not everything that the cycle rests on.  Returns a pair to choose first, if
  * there is one. */
 hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
@@ -142,7 +163,6 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
     hf_poly_clause c = {.kind = HF_STEP_CYCLE,
                         .op = HF_NONE,
                         .writer = HF_NONE,
-                        .first_lit = (uint32_t)p->lemma_lits.n,
                         .first_list = (uint32_t)p->lemma_lists.n};
     hf_worlds_edges edges = {0}, orders = {0};
     size_t before = p->lemma_edges.n;
@@ -176,19 +196,9 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
     c.n = (uint32_t)(edges.n + orders.n);
     if (!told)
         c.kind = HF_STEP_KIND_COUNT;
-    torn = hf_worlds_unsaid(p, &lits);
-    if (torn == HF_LIT_NONE) {
-        c.n_lits = (uint32_t)lits.n;
-        for (size_t i = 0; i < lits.n; i++) {
-            hf_vec_push(&p->lemma_lits, lits.at[i]);
-            lits.at[i] = HF_LIT_NOT(lits.at[i]);
-        }
-        (void)hf_order_clause(p->order, lits.at, (uint32_t)lits.n,
-                              hf_worlds_add_clause(p, c));
-    } else {
+    torn = hf_worlds_forbid(w, c, &lits);
+    if (torn != HF_LIT_NONE) /* those of lists besides */
         p->lemma_edges.n = p->lemma_chosen.n = before;
-        p->lemma_lists.n = c.first_list;
-    }
     hf_vec_release(&chosen);
     hf_vec_release(&edges);
     hf_vec_release(&orders);

@@ -237,7 +237,8 @@ static uint32_t add_plain(hf_prover *v, const hf_poly_clause *c)
     const hf_poly *p = v->p;
     hf_step s = {c->kind, 0, 0, c->op, c->writer, c->entry};
 
-    if (c->kind == HF_STEP_CYCLE || c->kind == HF_STEP_LIST) {
+    if (c->kind == HF_STEP_CYCLE || c->kind == HF_STEP_LIST ||
+        c->kind == HF_STEP_PROMISE) {
         s.first = (uint32_t)v->edges.n;
         s.n = c->n;
         for (uint32_t i = 0; i < c->n; i++)

@@ -128,6 +128,8 @@ static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
         return *ret_lit == HF_LIT_NONE ? HF_ORDER_AGAIN : HF_ORDER_DECIDE;
     if (w->counts.n > 0 && !hf_worlds_take_counts(w, ret_lit))
         return *ret_lit == HF_LIT_NONE ? HF_ORDER_AGAIN : HF_ORDER_DECIDE;
+    if (w->promised && !hf_worlds_keeps_promises(w, ret_lit))
+        return *ret_lit == HF_LIT_NONE ? HF_ORDER_AGAIN : HF_ORDER_DECIDE;
     w->found =
         w->g->own
             ? hf_poly_judge_mixed(&w->p, &world, w->order, n, w->r, &cycles)
@@ -304,6 +306,7 @@ void hf_worlds_store_sources(hf_worlds *w, const uint32_t *source)
         if (w->pred && hf_op_has_predicate(hf_op_kind_of(h, op)))
             hf_worlds_add_entries(w, op, &all);
     }
+    out->rests |= w->promised;
     out->n_sources = (uint32_t)all.n;
     out->sources =
         hf_arena_get(&w->r->arena, hf_array_size(all.n + 1, sizeof(hf_source)));
@@ -352,6 +355,14 @@ static void tell_limit(hf_worlds *w)
     set_unknown(w, text);
 }
 
+/* A proof that uses what the user assumes rests on it. */
+static void add_rests(const hf_worlds *w, hf_witness *proof)
+{
+    for (uint32_t i = 0; i < proof->n_steps; i++)
+        if (proof->steps[i].kind == HF_STEP_PROMISE)
+            proof->rests |= w->promised;
+}
+
 static void deliver(hf_worlds *w, hf_order_answer answer)
 {
     hf_order_proof proof;
@@ -374,7 +385,9 @@ static void deliver(hf_worlds *w, hf_order_answer answer)
         return;
     }
     hf_order_proof_make(w->p.order, &proof);
-    if (!hf_poly_prove(&w->p, &proof, w->report))
+    if (hf_poly_prove(&w->p, &proof, w->report))
+        add_rests(w, &w->report->found.at[w->report->found.n - 1].witness);
+    else
         hf_worlds_enumerate(w, &proof);
     hf_order_proof_release(&proof);
     if (w->report->found.n > 0)
@@ -636,6 +649,8 @@ static void decide(hf_worlds *w)
     }
     if (!hf_worlds_gather(w))
         tell_early_limit(w);
+    else if (w->promised && (w->loose || w->lists.n > 0 || w->counts.n > 0))
+        w->r->verdict = HF_UNKNOWN; /* it is about single versions */
     else if (hf_worlds_n_counted(w) > MOST_COUNTED)
         set_unknown(w, "reads of keys that have increments without results, "
                        "and writes of these, are too many for a search");
@@ -645,7 +660,8 @@ static void decide(hf_worlds *w)
         return;
     else if (undecided(w)[0])
         refute_rest(w);
-    else if (w->g->predicates || w->lists.n > 0 || w->counts.n > 0)
+    else if (w->g->predicates || w->lists.n > 0 || w->counts.n > 0 ||
+             w->promised)
         search(w);
     else if (w->base == &w->settled && hf_poly_is_order(w->base))
         decide_order(w);
@@ -656,13 +672,17 @@ static void decide(hf_worlds *w)
 
 void hf_poly_decide_world(hf_graph_report *report, hf_result *r)
 {
-    hf_worlds w = {.report = report, .r = r};
     hf_graph *g = report->g;
+    unsigned assume = g->options.assume;
+    hf_worlds w = {
+        .report = report, .r = r, .promised = assume & HF_REST_ASSUMABLE};
 
     hf_map_init(&w.entries);
+    g->options.assume = 0; /* each world is asked whether it keeps it */
     hf_worlds_list_writes(&w);
     decide(&w);
     report->g = g;
+    g->options.assume = assume;
     end(&w);
     if (w.pred && w.pred != g->pred)
         hf_pred_free(w.pred);

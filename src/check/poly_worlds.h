@@ -15,6 +15,7 @@
  *                   poly_conditions.c: what edges of conditions rest on
  *   poly_lists.c    lists of which an order of appends tells the source
  *   poly_counters.c sums that were read, of increments without results
+ *   poly_promises.c what the user assumes, in the world at hand
  *   poly_worlds.c   the search
  *   poly_enumerate.c  refutations that no proof can say, of few
  *   poly_mixed.c    one world, each transaction judged by its own level;
@@ -65,9 +66,10 @@ typedef struct hf_worlds {
     uint8_t *happened;
     uint32_t *source; /* per operation */
     hf_txn_id *order;
-    uint32_t *place; /* per transaction: in order; HF_NONE: did not happen */
-    hf_map entries;  /* of version sets: see hf_graph_world */
-    hf_pred *pred;   /* conditions on the versions of g; NULL: none */
+    uint32_t *place;   /* per transaction: in order; HF_NONE: did not happen */
+    hf_map entries;    /* of version sets: see hf_graph_world */
+    hf_pred *pred;     /* conditions on the versions of g; NULL: none */
+    unsigned promised; /* HF_REST_*: what the user assumes */
     bool found, stuck;
     uint64_t n_judged;
     uint64_t conflicts; /* of guesses */
@@ -111,6 +113,10 @@ bool hf_worlds_is_counted(const hf_worlds *w, hf_op_id op);
 /* Are the sums as they were read, in the world at hand?  False: not, and the
  * search knows now, or has *ret_lit to choose first. */
 bool hf_worlds_take_counts(hf_worlds *w, hf_lit *ret_lit);
+
+/* poly_promises.c: does the world at hand keep what the user assumes?  False:
+ * not, and the search knows now, or has *ret_lit to choose first. */
+bool hf_worlds_keeps_promises(hf_worlds *w, hf_lit *ret_lit);
 
 /* poly_enumerate.c: adds a core to what was found, if those that the refutation
  * speaks of are few. */
@@ -178,6 +184,11 @@ typedef HF_VEC(hf_source) hf_worlds_sources;
 void hf_worlds_add_entries(const hf_worlds *w, hf_op_id op,
                            hf_worlds_sources *ret);
 
+/* The source that the world at hand has for a read with several. */
+hf_poly_candidate hf_worlds_candidate(const hf_worlds *w, hf_op_id read);
+/* Not all of these, by the clause; its edges and lists are the last there are.
+ * Returns a literal to choose first, if there is one: the clause is dropped. */
+hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits);
 /* Not everything that the cycle rests on.  Returns a pair to choose first, if
  * there is one. */
 hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle);

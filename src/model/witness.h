@@ -131,6 +131,12 @@ typedef struct hf_source {
  * from where the one before ends, then what follows from it; without edges w
  * is alone; but as above, with w, if those who append what is in the list were
  * all committed.  Versions of a key of which a list is told are never one.
+ * PROMISE: two edges, both from the transaction of one operation to that of
+ * another, which touch versions of one key; the first tells what the one does,
+ * the second what the other does: wr, it reads (what the edge takes it to
+ * return), ww, it installs its transaction's version.  An assumption of the
+ * witness puts the first version before the second.  The clause says that this
+ * is so, or one did not happen, or a read came from elsewhere.
  * RESOLVE: from the clauses of the earlier steps `used`: the first one, then
  * resolved with each of the others in turn, on the one fact that stands in one
  * of the two and negated in the other.
@@ -141,13 +147,14 @@ typedef enum hf_step_kind {
     HF_STEP_SOURCES,
     HF_STEP_HAPPENED,
     HF_STEP_RESOLVE,
-    HF_STEP_LIST, /* or a sum: of a key with increments without results */
+    HF_STEP_LIST,    /* or a sum: of a key with increments without results */
+    HF_STEP_PROMISE, /* what the user assumes of two versions */
     HF_STEP_KIND_COUNT
 } hf_step_kind;
 
 typedef struct hf_step {
     hf_step_kind kind;
-    uint32_t first, n; /* cycle, list: in edges; resolve: in used */
+    uint32_t first, n; /* cycle, list, promise: in edges; resolve: in used */
     hf_op_id op;       /* sources, happened, list */
     hf_txn_id writer;  /* happened, list */
     /* sources, happened: of a predicate operation, whose version of this key

@@ -178,11 +178,12 @@ static void write_step(const hf_history *h, const hf_witness *w,
                        const hf_step *s, hf_json *j)
 {
     static const char *const names[HF_STEP_KIND_COUNT] = {
-        "cycle", "sources", "happened", "resolve", "list"};
+        "cycle", "sources", "happened", "resolve", "list", "promise"};
 
     hf_json_object(j);
     hf_json_key(j, names[s->kind]);
-    if (s->kind == HF_STEP_CYCLE || s->kind == HF_STEP_RESOLVE) {
+    if (s->kind == HF_STEP_CYCLE || s->kind == HF_STEP_RESOLVE ||
+        s->kind == HF_STEP_PROMISE) {
         hf_json_array(j);
         for (uint32_t i = s->first; i < s->first + s->n; i++)
             if (s->kind == HF_STEP_RESOLVE)

@@ -113,6 +113,20 @@ static void put_list(const hf_story *s, const hf_step *step, hf_out *out)
     put_orders(s, step, 0, out);
 }
 
+/* "read x = 1 of T3 and write x = 2 of T1" */
+static void put_promise(const hf_story *s, const hf_step *step, hf_out *out)
+{
+    const hf_edge *e = &s->w->edges[step->first];
+
+    hf_op_print(s->h, e->from_op, out);
+    hf_out_text(out, " of ");
+    hf_txn_print(s->h, e->from, out);
+    hf_out_text(out, " and ");
+    hf_op_print(s->h, e->to_op, out);
+    hf_out_text(out, " of ");
+    hf_txn_print(s->h, e->to, out);
+}
+
 /* " (by 1, 4)": the facts that refute the others of the step. */
 static void put_citations(const hf_story *s, uint32_t step, uint32_t fact,
                           hf_out *out)
@@ -143,6 +157,9 @@ static void put_line(const hf_story *s, uint32_t fact, hf_out *out)
         put_cycle(s, step, out);
     } else if (step->kind == HF_STEP_SOURCES) {
         hf_out_text(out, ": nothing else is left");
+    } else if (step->kind == HF_STEP_PROMISE) {
+        hf_out_text(out, ": as assumed of ");
+        put_promise(s, step, out);
     } else if (step->kind == HF_STEP_LIST) {
         hf_out_text(out, ": otherwise not ");
         put_list(s, step, out);
@@ -217,6 +234,9 @@ static void put_last(const hf_story *s, uint32_t refuted, hf_out *out)
         hf_out_text(out, " of ");
         hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
         hf_out_text(out, " comes from nowhere");
+    } else if (step->kind == HF_STEP_PROMISE) {
+        put_promise(s, step, out);
+        hf_out_text(out, " are not as assumed");
     } else if (step->kind == HF_STEP_LIST) {
         hf_out_text(out, is_sum(s, step)
                              ? "no order of those who added to it gives "

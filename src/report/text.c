@@ -56,9 +56,11 @@ hf_txn_list hf_witness_txns(const hf_history *h, const hf_witness *w)
     for (uint32_t i = 0; i < w->n_ops; i++)
         list_once(&list, met, hf_op_txn(h, w->ops[i]));
     for (uint32_t i = 0; i < w->n_steps; i++)
-        if (w->steps[i].kind == HF_STEP_SOURCES ||
-            w->steps[i].kind == HF_STEP_HAPPENED ||
-            w->steps[i].kind == HF_STEP_LIST)
+        if (w->steps[i].kind == HF_STEP_PROMISE)
+            list_once(&list, met, w->edges[w->steps[i].first].to);
+        else if (w->steps[i].kind == HF_STEP_SOURCES ||
+                 w->steps[i].kind == HF_STEP_HAPPENED ||
+                 w->steps[i].kind == HF_STEP_LIST)
             list_once(&list, met, hf_op_txn(h, w->steps[i].op));
     for (uint32_t i = 0; hf_witness_has_core(w) && i < w->n_order; i++)
         list_once(&list, met, w->order[i]);

@@ -261,12 +261,13 @@ static bool read_step(steps *s, hf_json_in *j)
         bool sources = hf_str_eq(key, HF_STR("sources"));
         bool happened = hf_str_eq(key, HF_STR("happened"));
         bool list = hf_str_eq(key, HF_STR("list"));
+        bool promise = hf_str_eq(key, HF_STR("promise"));
 
-        kinds += cycle || resolve || sources || happened || list;
+        kinds += cycle || resolve || sources || happened || list || promise;
         if (kinds > 1)
             return hf_json_in_fail(j, "a step is one thing only");
-        if (cycle) {
-            step.kind = HF_STEP_CYCLE;
+        if (cycle || promise) {
+            step.kind = cycle ? HF_STEP_CYCLE : HF_STEP_PROMISE;
             (void)read_edges(s, j, &step);
         } else if (list) {
             step.kind = HF_STEP_LIST;
@@ -294,8 +295,8 @@ static bool read_step(steps *s, hf_json_in *j)
         return hf_json_in_fail(j, "there is no such entry of a version set");
     if (kinds == 0)
         return hf_json_in_fail(j, "expected a step with a field \"cycle\", "
-                                  "\"sources\", \"happened\", \"list\" "
-                                  "or \"resolve\"");
+                                  "\"sources\", \"happened\", \"list\", "
+                                  "\"promise\" or \"resolve\"");
     if (s->steps.n >= HF_NONE / 2)
         return hf_json_in_fail(j, "too many steps");
     hf_vec_push(&s->steps, step);

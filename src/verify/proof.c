@@ -444,7 +444,8 @@ static bool check_numbers(hf_verifier *v)
         const hf_step *s = &w->steps[i];
         bool fine = (unsigned)s->kind < HF_STEP_KIND_COUNT;
 
-        if (s->kind == HF_STEP_CYCLE || s->kind == HF_STEP_LIST) {
+        if (s->kind == HF_STEP_CYCLE || s->kind == HF_STEP_LIST ||
+            s->kind == HF_STEP_PROMISE) {
             fine = s->first == edges && s->n <= w->n_edges - edges;
             edges += s->n;
         }
@@ -453,7 +454,8 @@ static bool check_numbers(hf_verifier *v)
             for (uint32_t k = 0; fine && k < s->n; k++)
                 fine = w->used[used + k] < i;
             used += s->n;
-        } else if (fine && s->kind != HF_STEP_CYCLE) {
+        } else if (fine && s->kind != HF_STEP_CYCLE &&
+                   s->kind != HF_STEP_PROMISE) {
             fine = s->op < v->h->n_ops &&
                    (s->writer == HF_NONE || s->writer < v->h->n_txns) &&
                    s->entry <= v->h->n_keys;

@@ -85,6 +85,8 @@ bool hf_proof_has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
 
 /* proof_lists.c: the clause of a list. */
 bool hf_proof_read_list(hf_proof *p, const hf_step *step);
+/* proof_promises.c: ... and of what the witness assumes of two versions. */
+bool hf_proof_read_promise(hf_proof *p, const hf_step *step);
 /* proof_counters.c: ... and of a sum. */
 bool hf_proof_read_sum(hf_proof *p, const hf_step *step);
 

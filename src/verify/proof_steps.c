@@ -30,7 +30,7 @@
  *
  * HAPPENED.  For the same reason the writer has.
  *
- * LIST.  See proof_lists.c.
+ * LIST.  See proof_lists.c.  PROMISE.  See proof_promises.c.
  *
  * Cost: the operations of the witness, each with a search in the keys that a
  * transaction writes, and for SOURCES the writers of the value.
@@ -498,6 +498,8 @@ bool hf_proof_read_steps(hf_proof *p)
             fine = read_happened(p, step);
         else if (step->kind == HF_STEP_LIST)
             fine = hf_proof_read_list(p, step);
+        else if (step->kind == HF_STEP_PROMISE)
+            fine = hf_proof_read_promise(p, step);
         if (!fine)
             return hf_refuse_in_step(p->v, i);
         if (hf_out_of_budget(p->v))
