@@ -71,7 +71,7 @@ typedef struct hf_encoding {
     int wish[HF_WISHES];
     int commit; /* assumed: where there is a rule of conflicts, who is cut short
                    can commit what it was observed to write */
-    int cycle;    /* the model has a cycle to show; 0: nobody asks */
+    int cycle;  /* the model has a cycle to show; 0: nobody asks */
     int *segment; /* per segment: it is included */
     int *happens; /* per segment: it takes place, behind a boundary too */
     int *takes; /* per write: it takes place, or its transaction has to be able
