@@ -110,8 +110,9 @@ static void compare(const char *name, uint64_t seed, hf_predict_target target)
     }
 }
 
-static void observe(const hf_paper_workload *p, unsigned transactions,
-                    uint64_t seed, hf_application *ret)
+/* paper: with the transactions that the paper's executions drew; or NULL */
+static void observe(const hf_paper_workload *p, const hf_paper_workload *paper,
+                    unsigned transactions, uint64_t seed, hf_application *ret)
 {
     hf_error err;
 
@@ -125,6 +126,7 @@ static void observe(const hf_paper_workload *p, unsigned transactions,
         .clients = 3,
         .transactions = transactions,
         .seed = seed,
+        .paper = paper,
         .sql = true};
     if (hf_control_run(&ret->options, &ret->observed, &err) != HF_OK)
         die(&err);
@@ -135,29 +137,29 @@ static void try_seed(const hf_paper_workload *p, uint64_t seed,
 {
     hf_application a;
 
-    observe(p, 4, seed, &a);
+    observe(p, NULL, 4, seed, &a);
     for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++)
         try_one(p->name, seed, &a, target, s, sum);
     compare(p->name, seed, target);
     hf_control_report_release(&a.observed);
 }
 
-static void try_long(hf_predict_target target, uint64_t seed)
+static void try_long(hf_predict_target target)
 {
+    const hf_paper_workload *p = hf_paper_workload_named(HF_STR("tpcc"));
     hf_predict_options o = {.target = target};
     hf_predict_result *r = NULL;
     hf_application a;
     hf_error err;
 
-    observe(hf_paper_workload_named(HF_STR("tpcc")), LONG_TRANSACTIONS, seed,
-            &a);
+    observe(p, p, LONG_TRANSACTIONS, HF_PAPER_SEED, &a);
     if (hf_predict(a.observed.history, &o, &r, &err) != HF_OK)
         die(&err);
     printf("%-28s tpcc, %u transactions: %u models\n",
            hf_predict_target_get(target)->name, 3 * LONG_TRANSACTIONS,
            (unsigned)r->stats.iterations);
     if (r->answer != HF_PREDICT_FOUND || r->stats.iterations > MOST_MODELS) {
-        complain("tpcc", seed, target, HF_PREDICT_BEST,
+        complain(p->name, HF_PAPER_SEED, target, HF_PREDICT_BEST,
                  "no prediction from few models");
         bad++;
     }
@@ -186,7 +188,7 @@ static void try_target(hf_predict_target target, uint64_t seeds, uint64_t first)
         bad++;
     }
     if (target == HF_PREDICT_SNAPSHOT || target == HF_PREDICT_PARALLEL_SNAPSHOT)
-        try_long(target, first);
+        try_long(target);
 }
 
 int main(int argc, char **argv)
