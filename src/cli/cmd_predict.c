@@ -536,8 +536,14 @@ static const hf_option options[] = {
      .choices = choose_strategy,
      .summary = "best (default), or one of the paper's three",
      .detail = "best is complete: it says that no prediction exists only if "
-               "none does. exact-strict, approx-strict and approx-relaxed are "
-               "the paper's.",
+               "none does. Two things are assumed there, and where the answer "
+               "rests on one it says so: a transaction that is cut short "
+               "writes what it was observed to write, where writers conflict "
+               "(snapshot isolation, its parallel form, PostgreSQL's "
+               "repeatable read); who gets another's result inserts the same "
+               "row, and one of the two is refused (snapshot isolation and "
+               "what databases give). exact-strict, approx-strict and "
+               "approx-relaxed are the paper's.",
      .example = "--strategy approx-relaxed"},
     {.name = "encoding",
      .argument = "NAME",

@@ -25,6 +25,8 @@
  *   encode.c          segments, choices, the boundary rules
  *   encode_level.c    order, visibility
  *   encode_rows.c     rows outside of a result
+ *   encode_pivot.c    what is not serializable has, at some levels
+ *   encode_cycle.c    a cycle to be wished for, at those levels
  *   encode_refute.c   clauses against an order, against a prediction
  */
 #ifndef HF_PREDICT_ENCODE_H
@@ -69,6 +71,7 @@ typedef struct hf_encoding {
     int wish[HF_WISHES];
     int commit; /* assumed: where there is a rule of conflicts, who is cut short
                    can commit what it was observed to write */
+    int cycle;  /* the model has a cycle to show; 0: nobody asks */
     int *segment; /* per segment: it is included */
     int *happens; /* per segment: it takes place, behind a boundary too */
     int *takes; /* per write: it takes place, or its transaction has to be able
@@ -147,6 +150,11 @@ void hf_encoding_rows(hf_encoding *c);
 
 /* What every execution that is not serializable has at some levels. */
 void hf_encoding_pivots(hf_encoding *c);
+
+/* ---- encode_cycle.c ------------------------------------------------------ */
+
+/* Makes c->cycle, where there is a rule of conflicts. */
+void hf_encoding_cycles(hf_encoding *c);
 
 /* ---- encode_refute.c ----------------------------------------------------- */
 

@@ -42,6 +42,9 @@
 #define WISH_ANSWERS 1000u
 #define LEAST_ANSWERS 5u
 #define WISH_CLAUSES 30000000u
+/* The same for a cycle to show, after which one without is asked for. */
+#define CYCLE_CONFLICTS 20000
+#define CYCLE_ANSWERS 200u
 
 /* What is wished for, one after the other.  Who inserts a row that is there
  * aborts for certain, who does not finish only perhaps. */
@@ -88,6 +91,7 @@ typedef struct searcher {
     hf_predict_stats *stats;
     bool exact;
     bool probing;        /* is there one at all? */
+    bool cycling;        /* one with a cycle to show, encode_cycle.c */
     hf_prediction first; /* what probing found; no reads: nothing */
     bool has_first;
     const unsigned *wishes; /* those that are asked for now; the last is 0 */
@@ -346,6 +350,7 @@ static void wish_next(searcher *q, unsigned failed)
             (*q->wishes & (HF_WISH_NAMES | HF_WISH_FINISH)) == HF_WISH_NAMES))
         q->wishes++;
     q->answers = 0;
+    q->cycling = q->c.cycle != 0;
 }
 
 /* On to the next wishes that do not have all that stood in the way; false:
@@ -394,7 +399,12 @@ static hf_sat_answer solve(searcher *q)
 {
     uint64_t n = q->e->n;
 
-    if (!q->probing && *q->wishes != 0) {
+    if (q->probing || *q->wishes == 0) {
+        if (q->cycling && q->answers++ >= CYCLE_ANSWERS)
+            return HF_SAT_LIMIT;
+        if (q->cycling)
+            hf_sat_effort(q->c.sat, CYCLE_CONFLICTS);
+    } else {
         uint64_t most = WISH_CLAUSES / (n * n * n);
 
         if (q->answers++ >= between(most, LEAST_ANSWERS, WISH_ANSWERS))
@@ -404,7 +414,23 @@ static hf_sat_answer solve(searcher *q)
                             (1 + q->given_up)));
     }
     hf_encoding_assume(&q->c, q->probing ? 0 : *q->wishes);
+    if (q->cycling)
+        hf_sat_assume(q->c.sat, q->c.cycle);
     return hf_sat_solve(q->c.sat);
+}
+
+/* No cycle to show, or too much effort for it: anything will do. */
+static bool stops_cycling(searcher *q, hf_sat_answer a)
+{
+    hf_budget *budget = q->options->budget;
+
+    if (!q->cycling || a == HF_SAT_YES || (budget && hf_budget_look(budget)) ||
+        (a == HF_SAT_NO && !hf_sat_failed(q->c.sat, q->c.cycle)) ||
+        (a == HF_SAT_LIMIT && !q->probing && *q->wishes != 0))
+        return false;
+    q->cycling = false;
+    q->answers = 0;
+    return true;
 }
 
 /* q->x is one; false: that is enough. */
@@ -422,9 +448,12 @@ static bool keep_on(searcher *q, hf_search_end *ret_end)
 static bool step(searcher *q, hf_search_end *ret_end)
 {
     hf_budget *budget = q->options->budget;
+    hf_sat_answer answer = solve(q);
     hf_serial_answer a;
 
-    switch (solve(q)) {
+    if (stops_cycling(q, answer))
+        return true;
+    switch (answer) {
     case HF_SAT_LIMIT:
         *ret_end = HF_SEARCH_LIMIT;
         if (!gives_up(q))
@@ -462,6 +491,8 @@ static bool step(searcher *q, hf_search_end *ret_end)
         q->first = prediction_of(q, a, false);
         q->has_first = true;
         q->probing = false;
+        q->answers = 0;
+        q->cycling = q->c.cycle != 0;
         copy(q, &q->z, &q->x);
         return true;
     }
@@ -526,8 +557,10 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     hf_status st = hf_encoding_init(&q.c, e, boundary_of(options->strategy),
                                     options->budget, err);
 
-    if (st == HF_OK)
+    if (st == HF_OK) {
         hf_encoding_pivots(&q.c);
+        hf_encoding_cycles(&q.c);
+    }
     encoded = hf_clock_cpu_ns();
     stats->encode_seconds += (double)(encoded - start) / 1e9;
     if (st != HF_OK)
@@ -537,6 +570,7 @@ hf_status hf_search(const hf_events *e, const hf_predict_options *options,
     q.wishes = options->strategy == HF_PREDICT_BEST ? wishes_of_best
                                                     : wishes_of_others;
     q.probing = true;
+    q.cycling = q.c.cycle != 0;
     q.serial = hf_serial_new(e);
     q.shapes = hf_shapes_new(e);
     hf_chosen_init(&q.x, e);
