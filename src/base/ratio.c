@@ -91,6 +91,33 @@ bool hf_decimal_of(hf_scalar s, hf_wide *ret)
     return true;
 }
 
+bool hf_decimal_split(hf_scalar s, hf_wide *ret_whole, hf_wide *ret_rest)
+{
+    hf_wide one = 1, part = HF_DECIMAL_ONE;
+    spelled x;
+
+    *ret_whole = s.type == HF_INT ? s.number : 0;
+    *ret_rest = 0;
+    if (s.type != HF_REAL)
+        return s.type == HF_INT;
+    if (!read_number((hf_str){s.text, s.length}, &x) ||
+        (x.digits < 0 && !rescale(&x, 0)) ||
+        (x.digits > (int)HF_DECIMAL_SCALE &&
+         !rescale(&x, (int)HF_DECIMAL_SCALE)))
+        return false;
+    for (; x.digits > 0; x.digits--) {
+        one *= 10;
+        part /= 10;
+    }
+    *ret_whole = x.coefficient / one;
+    *ret_rest = x.coefficient % one * part;
+    if (x.negative) {
+        *ret_whole = -*ret_whole - (*ret_rest != 0);
+        *ret_rest = *ret_rest != 0 ? HF_DECIMAL_ONE - *ret_rest : 0;
+    }
+    return true;
+}
+
 /* ---- quotients ----------------------------------------------------------- */
 
 /* whole / 10^digits and rest / (divisor * 10^digits), below zero or not. */

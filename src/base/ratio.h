@@ -41,6 +41,11 @@ hf_ratio_fit hf_ratio_fits(hf_wide sum, uint64_t n, unsigned scale,
  * digits after the point, or is not below 2^63. */
 bool hf_decimal_of(hf_scalar x, hf_wide *ret);
 
+/* The greatest whole number that is not above it, and how much of
+ * HF_DECIMAL_ONE it is above that; false if it is no number, or has more digits
+ * than that after the point, or more than 36 in all. */
+bool hf_decimal_split(hf_scalar x, hf_wide *ret_whole, hf_wide *ret_rest);
+
 /* Sums and averages of n numbers that are not all integers, in units of
  * HF_DECIMAL_ONE; `largest`: the greatest of their absolute values.  A
  * database may keep them as doubles, or even as floats that it shows with six
