@@ -279,3 +279,19 @@ hf_ratio_fit hf_average_fits(hf_wide sum, hf_wide largest, uint64_t n,
         return fit;
     return is_far(sum, largest, n, n, given) ? HF_RATIO_NO : HF_RATIO_PERHAPS;
 }
+
+bool hf_increment_fits(hf_scalar before, int64_t amount, hf_scalar after)
+{
+    hf_wide from, by = amount * HF_DECIMAL_ONE, largest;
+
+    if (before.type == HF_INT && after.type == HF_INT)
+        return (hf_wide)before.number + amount == after.number;
+    if (after.type != HF_INT && after.type != HF_REAL)
+        return true;
+    if (!hf_decimal_of(before, &from))
+        return true;
+    by = by < 0 ? -by : by;
+    largest = from < 0 ? -from : from;
+    return hf_sum_fits(from + amount * HF_DECIMAL_ONE,
+                       by > largest ? by : largest, 2, after) != HF_RATIO_NO;
+}

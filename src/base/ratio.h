@@ -57,4 +57,8 @@ hf_ratio_fit hf_sum_fits(hf_wide sum, hf_wide largest, uint64_t n,
 hf_ratio_fit hf_average_fits(hf_wide sum, hf_wide largest, uint64_t n,
                              hf_scalar given);
 
+/* May an increment by the amount have made the one of the other?  Integers are
+ * added exactly, decimals as for hf_sum_fits(): false only if it cannot be. */
+bool hf_increment_fits(hf_scalar before, int64_t amount, hf_scalar after);
+
 #endif
