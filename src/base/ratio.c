@@ -91,6 +91,33 @@ bool hf_decimal_of(hf_scalar s, hf_wide *ret)
     return true;
 }
 
+bool hf_decimal_split(hf_scalar s, hf_wide *ret_whole, hf_wide *ret_rest)
+{
+    hf_wide one = 1, part = HF_DECIMAL_ONE;
+    spelled x;
+
+    *ret_whole = s.type == HF_INT ? s.number : 0;
+    *ret_rest = 0;
+    if (s.type != HF_REAL)
+        return s.type == HF_INT;
+    if (!read_number((hf_str){s.text, s.length}, &x) ||
+        (x.digits < 0 && !rescale(&x, 0)) ||
+        (x.digits > (int)HF_DECIMAL_SCALE &&
+         !rescale(&x, (int)HF_DECIMAL_SCALE)))
+        return false;
+    for (; x.digits > 0; x.digits--) {
+        one *= 10;
+        part /= 10;
+    }
+    *ret_whole = x.coefficient / one;
+    *ret_rest = x.coefficient % one * part;
+    if (x.negative) {
+        *ret_whole = -*ret_whole - (*ret_rest != 0);
+        *ret_rest = *ret_rest != 0 ? HF_DECIMAL_ONE - *ret_rest : 0;
+    }
+    return true;
+}
+
 /* ---- quotients ----------------------------------------------------------- */
 
 /* whole / 10^digits and rest / (divisor * 10^digits), below zero or not. */
@@ -251,4 +278,20 @@ hf_ratio_fit hf_average_fits(hf_wide sum, hf_wide largest, uint64_t n,
     if (fit != HF_RATIO_NO || given.type == HF_NIL)
         return fit;
     return is_far(sum, largest, n, n, given) ? HF_RATIO_NO : HF_RATIO_PERHAPS;
+}
+
+bool hf_increment_fits(hf_scalar before, int64_t amount, hf_scalar after)
+{
+    hf_wide from, by = amount * HF_DECIMAL_ONE, largest;
+
+    if (before.type == HF_INT && after.type == HF_INT)
+        return (hf_wide)before.number + amount == after.number;
+    if (after.type != HF_INT && after.type != HF_REAL)
+        return true;
+    if (!hf_decimal_of(before, &from))
+        return true;
+    by = by < 0 ? -by : by;
+    largest = from < 0 ? -from : from;
+    return hf_sum_fits(from + amount * HF_DECIMAL_ONE,
+                       by > largest ? by : largest, 2, after) != HF_RATIO_NO;
 }

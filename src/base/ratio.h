@@ -41,6 +41,11 @@ hf_ratio_fit hf_ratio_fits(hf_wide sum, uint64_t n, unsigned scale,
  * digits after the point, or is not below 2^63. */
 bool hf_decimal_of(hf_scalar x, hf_wide *ret);
 
+/* The greatest whole number that is not above it, and how much of
+ * HF_DECIMAL_ONE it is above that; false if it is no number, or has more digits
+ * than that after the point, or more than 36 in all. */
+bool hf_decimal_split(hf_scalar x, hf_wide *ret_whole, hf_wide *ret_rest);
+
 /* Sums and averages of n numbers that are not all integers, in units of
  * HF_DECIMAL_ONE; `largest`: the greatest of their absolute values.  A
  * database may keep them as doubles, or even as floats that it shows with six
@@ -51,5 +56,9 @@ hf_ratio_fit hf_sum_fits(hf_wide sum, hf_wide largest, uint64_t n,
                          hf_scalar given);
 hf_ratio_fit hf_average_fits(hf_wide sum, hf_wide largest, uint64_t n,
                              hf_scalar given);
+
+/* May an increment by the amount have made the one of the other?  Integers are
+ * added exactly, decimals as for hf_sum_fits(): false only if it cannot be. */
+bool hf_increment_fits(hf_scalar before, int64_t amount, hf_scalar after);
 
 #endif

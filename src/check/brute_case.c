@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/ratio.h"
 
 static bool is_kept(const hf_brute_case *c, hf_txn_id t)
 {
@@ -420,14 +421,11 @@ static void add_increment(hf_brute_case *c, uint8_t node, hf_op_id op,
 {
     const hf_history *h = c->h;
     hf_increment inc = hf_op_increment(h, op);
-    int64_t sum;
 
     if (!inc.has_result)
         return;
-    if (h->value_type[inc.before] == HF_INT &&
-        h->value_type[inc.after] == HF_INT &&
-        (__builtin_add_overflow(h->value_data[inc.before], inc.amount, &sum) ||
-         sum != h->value_data[inc.after]))
+    if (!hf_increment_fits(hf_value_scalar(h, inc.before), inc.amount,
+                           hf_value_scalar(h, inc.after)))
         hf_brute_fault_add(c, HF_SEMANTIC_ERROR, node, 1, &op);
     add_item_read(c, node, op, inc.before, own);
 }

@@ -17,13 +17,14 @@
 
 hf_amount hf_amount_of(const hf_history *h, hf_value_id v)
 {
+    hf_amount a = {.is_number = true, .value = HF_NONE};
     hf_scalar s = {.type = HF_NIL};
 
     if (v != HF_NONE)
         s = hf_value_scalar(h, v);
-    if (s.type != HF_INT && s.type != HF_NIL)
-        return (hf_amount){false, 0, v};
-    return (hf_amount){true, s.type == HF_INT ? s.number : 0, HF_NONE};
+    if (s.type != HF_NIL && !hf_decimal_split(s, &a.number, &a.rest))
+        return (hf_amount){.is_number = false, .value = v};
+    return a;
 }
 
 hf_amount hf_amount_first(const hf_history *h, hf_key_id key)
@@ -35,7 +36,16 @@ bool hf_amount_eq(hf_amount a, hf_amount b)
 {
     if (a.is_number != b.is_number)
         return false;
-    return a.is_number ? a.number == b.number : a.value == b.value;
+    return a.is_number ? a.number == b.number && a.rest == b.rest
+                       : a.value == b.value;
+}
+
+hf_amount hf_amount_plus(hf_amount a, hf_wide added)
+{
+    if (!a.is_number)
+        a = (hf_amount){.is_number = true, .value = HF_NONE};
+    a.number += added;
+    return a;
 }
 
 static bool writes(const hf_history *h, hf_op_id op)
@@ -56,9 +66,7 @@ static void count(const hf_history *h, hf_op_id op, hf_counting *c)
         v = inc.after;
         if (!inc.has_result) {
             if (c->sets)
-                c->left = (hf_amount){
-                    true, (c->left.is_number ? c->left.number : 0) + inc.amount,
-                    HF_NONE};
+                c->left = hf_amount_plus(c->left, inc.amount);
             else
                 c->added += inc.amount;
             return;
@@ -86,8 +94,7 @@ hf_amount hf_counting_on(hf_amount before, const hf_counting *c)
         return c->left;
     if (!c->writes)
         return before;
-    return (hf_amount){true, (before.is_number ? before.number : 0) + c->added,
-                       HF_NONE};
+    return hf_amount_plus(before, c->added);
 }
 
 bool hf_counting_leaves(const hf_history *h, hf_txn_id t, hf_key_id key,
@@ -102,12 +109,12 @@ bool hf_counting_leaves(const hf_history *h, hf_txn_id t, hf_key_id key,
 
 /* ---- what a key can ever hold -------------------------------------------- */
 
-typedef HF_VEC(hf_wide) wide_list;
+typedef HF_VEC(hf_amount) sum_list;
 
 typedef struct hf_reach {
     bool is_counter, too_many;
-    wide_list sums; /* sorted */
-    wide_list amounts;
+    sum_list sums; /* numbers, sorted */
+    HF_VEC(hf_wide) amounts;
     HF_VEC(hf_value_id) others; /* that are no numbers */
 } reach;
 
@@ -123,14 +130,22 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static void sort_once(wide_list *l)
+static int by_number(const void *a, const void *b)
+{
+    const hf_amount *x = a, *y = b;
+    int whole = by_size(&x->number, &y->number);
+
+    return whole != 0 ? whole : by_size(&x->rest, &y->rest);
+}
+
+static void sort_once(sum_list *l)
 {
     size_t n = 0;
 
     if (l->n > 1)
-        qsort(l->at, l->n, sizeof(*l->at), by_size);
+        qsort(l->at, l->n, sizeof(*l->at), by_number);
     for (size_t i = 0; i < l->n; i++)
-        if (n == 0 || l->at[n - 1] != l->at[i])
+        if (n == 0 || !hf_amount_eq(l->at[n - 1], l->at[i]))
             l->at[n++] = l->at[i];
     l->n = n;
 }
@@ -140,7 +155,7 @@ static void add_one(reach *r, hf_wide amount)
     size_t n = r->sums.n;
 
     for (size_t i = 0; i < n; i++)
-        hf_vec_push(&r->sums, r->sums.at[i] + amount);
+        hf_vec_push(&r->sums, hf_amount_plus(r->sums.at[i], amount));
     sort_once(&r->sums);
     r->too_many = r->sums.n > MOST_SUMS;
 }
@@ -170,7 +185,7 @@ static void add_up(reach *r)
 
 static void begin_with(reach *r, hf_amount a)
 {
-    hf_vec_push(&r->sums, a.number);
+    hf_vec_push(&r->sums, hf_amount_plus(a, 0));
     if (!a.is_number)
         hf_vec_push(&r->others, a.value);
 }
@@ -228,8 +243,8 @@ bool hf_counters_reach(const hf_counters *c, hf_key_id key, hf_value_id v)
     hf_amount wanted = hf_amount_of(c->h, v);
 
     if (wanted.is_number)
-        return r->too_many || bsearch(&wanted.number, r->sums.at, r->sums.n,
-                                      sizeof(hf_wide), by_size);
+        return r->too_many || bsearch(&wanted, r->sums.at, r->sums.n,
+                                      sizeof(wanted), by_number);
     for (size_t i = 0; i < r->others.n; i++)
         if (r->others.at[i] == wanted.value)
             return true;

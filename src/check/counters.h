@@ -13,16 +13,20 @@
 #include "base/vec.h"
 #include "history/extra.h"
 
-/* A number, or a value that is none. */
+/* A number, or a value that is none.  Whole numbers are added to it: what is
+ * behind the point stays as it was set. */
 typedef struct hf_amount {
     bool is_number;
-    hf_wide number;
+    hf_wide number; /* the whole part, rounded down */
+    hf_wide rest;   /* behind the point, of HF_DECIMAL_ONE */
     hf_value_id value;
 } hf_amount;
 
 hf_amount hf_amount_of(const hf_history *h, hf_value_id v);
 hf_amount hf_amount_first(const hf_history *h, hf_key_id key);
 bool hf_amount_eq(hf_amount a, hf_amount b);
+/* What is no number counts as 0. */
+hf_amount hf_amount_plus(hf_amount a, hf_wide added);
 
 /* What the operations of t before `end` do to a key. */
 typedef struct hf_counting {

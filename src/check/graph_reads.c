@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "check/counters.h"
+#include "base/ratio.h"
 
 #define LONG_TXN 16u
 
@@ -351,14 +352,11 @@ static void take_increment(reader *r, hf_op_id op)
     const hf_history *h = g->h;
     hf_increment inc = hf_op_increment(h, op);
     uint32_t ver;
-    int64_t sum;
 
     if (!inc.has_result)
         return;
-    if (h->value_type[inc.before] == HF_INT &&
-        h->value_type[inc.after] == HF_INT &&
-        (__builtin_add_overflow(h->value_data[inc.before], inc.amount, &sum) ||
-         sum != h->value_data[inc.after]))
+    if (!hf_increment_fits(hf_value_scalar(h, inc.before), inc.amount,
+                           hf_value_scalar(h, inc.after)))
         hf_graph_note(g, HF_SEMANTIC_ERROR, op, HF_NONE, HF_NONE, HF_NONE);
     if (inc.before == inc.after &&
         look_back(r, op, h->op_key[op]).own == HF_NONE &&

@@ -19,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than all increments of a history. */
+#define FAR_OFF ((hf_wide)1 << 110)
+
 /* ---- which --------------------------------------------------------------- */
 
 static bool is_counter(const hf_graph *g, hf_key_id key)
@@ -119,6 +122,7 @@ typedef struct counted {
     uint32_t last;    /* who sets it before; HF_NONE: the initial version */
     hf_amount wanted;
     hf_wide missing; /* that others would have to add */
+    bool never;      /* they add whole numbers, and it is none */
 } counted;
 
 static bool own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op)
@@ -158,7 +162,7 @@ static bool open_read(const counter *c, hf_op_id op, counted *r)
 static bool fits(const counter *c, counted *r)
 {
     hf_amount now = hf_amount_first(c->h, c->key);
-    hf_wide base = now.number;
+    hf_amount base = hf_amount_plus(now, 0);
 
     for (uint32_t i = 0; i < r->at; i++) {
         const hf_counting *d = &c->all.at[i].does;
@@ -166,10 +170,11 @@ static bool fits(const counter *c, counted *r)
         now = hf_counting_on(now, d);
         if (d->sets) {
             r->last = i;
-            base = now.number;
+            base = hf_amount_plus(now, 0);
         }
     }
-    r->missing = r->wanted.number - base - r->mine.added;
+    r->missing = r->wanted.number - base.number - r->mine.added;
+    r->never = r->wanted.rest != base.rest;
     return hf_amount_eq(hf_counting_on(now, &r->mine), r->wanted);
 }
 
@@ -231,6 +236,8 @@ static hf_wide slack_of(const naming *n)
 {
     hf_wide sum = 0;
 
+    if (n->r->never)
+        return FAR_OFF;
     for (uint32_t i = 0; i < n->c->all.n; i++)
         if (counts(n, i) && is_between(n, i) && !is_gone(n, i))
             sum += n->c->all.at[i].does.added;

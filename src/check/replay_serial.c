@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/ratio.h"
 
 hf_value_id hf_replay_written(const hf_history *h, hf_op_id op)
 {
@@ -158,18 +159,6 @@ static void put(hf_replay *p, hf_txn_id t, hf_key_id key, hf_value_id value)
         hf_rows_set(p->rows, key, value);
 }
 
-static bool adds_up(const hf_history *h, const hf_increment *i)
-{
-    hf_scalar before = hf_value_scalar(h, i->before);
-    hf_scalar after = hf_value_scalar(h, i->after);
-    int64_t sum;
-
-    if (before.type != HF_INT || after.type != HF_INT)
-        return true;
-    return !__builtin_add_overflow(before.number, i->amount, &sum) &&
-           sum == after.number;
-}
-
 /* What can be said of an operation without any state. */
 void hf_replay_check_plain(hf_replay *p, hf_txn_id t, hf_op_id op)
 {
@@ -186,7 +175,9 @@ void hf_replay_check_plain(hf_replay *p, hf_txn_id t, hf_op_id op)
     if (kind != HF_OP_INCREMENT)
         return;
     i = hf_op_increment(p->h, op);
-    if (i.has_result && !adds_up(p->h, &i))
+    if (i.has_result &&
+        !hf_increment_fits(hf_value_scalar(p->h, i.before), i.amount,
+                           hf_value_scalar(p->h, i.after)))
         hf_replay_note(p, HF_SEMANTIC_ERROR, &op, 1);
 }
 

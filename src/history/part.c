@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "history/part_cut.h"
+#include "base/ratio.h"
 
 bool hf_part_writes(const hf_history *h, hf_op_id op, hf_value_id *ret)
 {
@@ -250,17 +251,6 @@ static hf_value_id cut_value(hf_cut *c, hf_key_id own, hf_key_id key,
     return list ? cut_list(c, own, v) : hf_cut_add_value(c, own, v);
 }
 
-static bool adds_up(const hf_history *h, const hf_increment *inc)
-{
-    int64_t sum;
-
-    return h->value_type[inc->before] != HF_INT ||
-           h->value_type[inc->after] != HF_INT ||
-           (!__builtin_add_overflow(h->value_data[inc->before], inc->amount,
-                                    &sum) &&
-            sum == h->value_data[inc->after]);
-}
-
 /* An increment whose result might come from others is a write; one that is
  * wrong by itself stays so. */
 static void add_increment(hf_cut *c, hf_txn_id t, hf_op_id op, hf_key_id own)
@@ -274,7 +264,8 @@ static void add_increment(hf_cut *c, hf_txn_id t, hf_op_id op, hf_key_id own)
     }
     after = hf_cut_add_value(c, own, inc.after);
     before = cut_value(c, own, c->h->op_key[op], inc.before);
-    if (!adds_up(c->h, &inc))
+    if (!hf_increment_fits(hf_value_scalar(c->h, inc.before), inc.amount,
+                           hf_value_scalar(c->h, inc.after)))
         before = hf_cut_add_value(c, own, inc.before);
     if (before != HF_NONE)
         hf_builder_increment(c->b, t, own, inc.amount, before, after);

@@ -20,25 +20,28 @@
 
 hf_held hf_held_of(const hf_history *h, hf_value_id v)
 {
+    hf_held held = {.is_number = true, .value = HF_NONE};
     hf_scalar s = {.type = HF_NIL};
 
     if (v != HF_NONE)
         s = hf_value_scalar(h, v);
-    if (s.type == HF_INT || s.type == HF_NIL)
-        return (hf_held){true, s.type == HF_INT ? s.number : 0, HF_NONE};
-    return (hf_held){false, 0, v};
+    if (s.type == HF_NIL || hf_decimal_split(s, &held.number, &held.rest))
+        return held;
+    return (hf_held){.is_number = false, .value = v};
 }
 
 bool hf_held_is_same(hf_held a, hf_held b)
 {
     return a.is_number == b.is_number &&
-           (a.is_number ? a.number == b.number : a.value == b.value);
+           (a.is_number ? a.number == b.number && a.rest == b.rest
+                        : a.value == b.value);
 }
 
 static void add_to(hf_held *now, hf_wide amount)
 {
-    *now =
-        (hf_held){true, (now->is_number ? now->number : 0) + amount, HF_NONE};
+    if (!now->is_number)
+        *now = (hf_held){.is_number = true, .value = HF_NONE};
+    now->number += amount;
 }
 
 static void carry_out(const hf_history *h, hf_op_id op, hf_counted *c)
@@ -151,6 +154,14 @@ static bool add_amounts(sums *s, const sums *amounts)
     return true;
 }
 
+/* Whole numbers are added: only what is the same behind the point matters. */
+static void push_base(sums *s, hf_held base, hf_held wanted)
+{
+    add_to(&base, 0);
+    if (base.rest == wanted.rest)
+        hf_vec_push(s, base.number);
+}
+
 bool hf_counter_reaches(hf_verifier *v, hf_key_id key, hf_value_id value)
 {
     const hf_history *h = v->h;
@@ -160,7 +171,7 @@ bool hf_counter_reaches(hf_verifier *v, hf_key_id key, hf_value_id value)
     sums s = {0}, amounts = {0};
     bool found = hf_held_is_same(first, wanted), all;
 
-    hf_vec_push(&s, first.number);
+    push_base(&s, first, wanted);
     for (hf_op_id op = 0; op < h->n_ops; op++) {
         hf_counted c = {.writes = false};
 
@@ -169,7 +180,7 @@ bool hf_counter_reaches(hf_verifier *v, hf_key_id key, hf_value_id value)
         carry_out(h, op, &c);
         found |= c.sets && hf_held_is_same(c.held, wanted);
         if (c.sets)
-            hf_vec_push(&s, c.held.number);
+            push_base(&s, c.held, wanted);
         else if (c.added != 0)
             hf_vec_push(&amounts, c.added);
     }

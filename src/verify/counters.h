@@ -11,10 +11,11 @@
 #include "base/ratio.h"
 #include "verify/verifier.h"
 
-/* What a key holds: a number, or a value that is none. */
+/* What a key holds: a number (its whole part, rounded down, and what is behind
+ * the point, of HF_DECIMAL_ONE), or a value that is none. */
 typedef struct hf_held {
     bool is_number;
-    hf_wide number;
+    hf_wide number, rest;
     hf_value_id value;
 } hf_held;
 

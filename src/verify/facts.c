@@ -9,18 +9,15 @@
 #include <stdlib.h>
 
 #include "verify/entries.h"
+#include "base/ratio.h"
 
 bool hf_increment_adds_up(const hf_history *h, hf_op_id op)
 {
     hf_increment inc = hf_op_increment(h, op);
-    int64_t sum;
 
-    if (!inc.has_result || h->value_type[inc.before] != HF_INT ||
-        h->value_type[inc.after] != HF_INT)
-        return true;
-    return !__builtin_add_overflow(h->value_data[inc.before], inc.amount,
-                                   &sum) &&
-           sum == h->value_data[inc.after];
+    return !inc.has_result ||
+           hf_increment_fits(hf_value_scalar(h, inc.before), inc.amount,
+                             hf_value_scalar(h, inc.after));
 }
 
 uint32_t hf_extra_reads(const hf_history *h, hf_op_id op)

@@ -148,6 +148,8 @@ static bool is_outside(sum_step *s, hf_held wanted, bool out)
         return false;
     if (s->last != HF_NONE)
         first = count_of(s, s->last).held;
+    if (wanted.rest != (first.is_number ? first.rest : 0))
+        return true; /* whole numbers are added to it */
     s->low = s->high = mine.added + (first.is_number ? first.number : 0);
     add_others(s, out);
     return wanted.number < s->low || wanted.number > s->high;

@@ -102,12 +102,44 @@ static void floats_may_round(void **state)
     }
 }
 
+static void splits_to(const char *text, int64_t whole, int64_t rest)
+{
+    hf_wide w, r;
+
+    assert_true(hf_decimal_split(real(text), &w, &r));
+    assert_true(w == whole && r == rest);
+}
+
+static void whole_and_rest(void **state)
+{
+    hf_wide w, r;
+
+    (void)state;
+    splits_to("2.5", 2, 500000000000000000);
+    splits_to("-0.5", -1, 500000000000000000);
+    splits_to("-2.000", -2, 0);
+    splits_to("0.000000000000000001", 0, 1);
+    splits_to("-0.000000000000000001", -1, 999999999999999999);
+    splits_to("12.5e1", 125, 0);
+    splits_to("3e2", 300, 0);
+    assert_true(hf_decimal_split(real("9223372036854775808"), &w, &r));
+    assert_true(w == (hf_wide)INT64_MAX + 1 && r == 0);
+    assert_true(
+        hf_decimal_split((hf_scalar){.type = HF_INT, .number = -7}, &w, &r));
+    assert_true(w == -7 && r == 0);
+    assert_false(hf_decimal_split(real("0.0000000000000000001"), &w, &r));
+    assert_false(hf_decimal_split(real("1e40"), &w, &r));
+    assert_false(hf_decimal_split(real("nan"), &w, &r));
+    assert_false(hf_decimal_split((hf_scalar){.type = HF_NIL}, &w, &r));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_sums_are_right),
         cmocka_unit_test(a_cent_counts),
         cmocka_unit_test(floats_may_round),
+        cmocka_unit_test(whole_and_rest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
