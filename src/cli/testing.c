@@ -49,6 +49,10 @@ static void put_verdict(const hf_testing *t, hf_out *out)
 {
     hf_json j;
 
+    if (!t->h) { /* not even read */
+        hf_job_write_unknown(&t->job, t->result->reason, out);
+        return;
+    }
     hf_json_init(&j, out);
     hf_result_write_first(t->h, t->result, UINT32_MAX, &j);
     hf_out_char(out, '\n');
@@ -88,7 +92,9 @@ static void put_log(const hf_testing *t, hf_out *out)
         hf_out_text(out, "\n");
         hf_out_str(out, hf_out_view(&t->running.notes));
     }
-    if (t->result) {
+    if (t->result && !t->h)
+        hf_out_format(out, "\nunknown: %s\n", t->result->reason);
+    else if (t->result) {
         hf_out_text(out, "\n");
         hf_result_print(t->h, t->result, hf_job_findings(&t->job), false, out);
     }
@@ -223,7 +229,7 @@ hf_status hf_testing_write(const hf_testing *t, hf_error *err)
         st = write_file(t, "repeat.txt", put_repeat, err);
     if (st == HF_OK && t->result)
         st = write_file(t, "verdict.json", put_verdict, err);
-    if (st == HF_OK && t->result)
+    if (st == HF_OK && t->result && t->h)
         st = write_file(t, "report.html", put_page, err);
     if (st == HF_OK && t->result && t->result->verdict != HF_UNKNOWN)
         st = write_file(t, "witness.json", put_witness, err);
