@@ -52,6 +52,8 @@ void hf_job_print(const hf_job *job, const hf_result *r);
 uint32_t hf_job_findings(const hf_job *job);
 /* Prints verdict unknown for a file that was not loaded. */
 void hf_job_print_unknown(const hf_job *job, const char *reason, hf_out *out);
+/* The same as JSON, whatever the settings ask for. */
+void hf_job_write_unknown(const hf_job *job, const char *reason, hf_out *out);
 /* "FILE: " where there are several. */
 void hf_job_print_name(const hf_job *job, hf_out *out);
 

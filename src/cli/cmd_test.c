@@ -39,8 +39,7 @@ static void name_directory(hf_testing *t)
     (void)strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
     (void)snprintf(t->directory, sizeof t->directory, "holdfast-%s-%.*s-%.40s",
                    when, (int)strcspn(db, ":"), db,
-                   t->set->running.workload ? t->set->running.workload
-                                            : "smallbank");
+                   hf_running_workload(&t->running));
 }
 
 static hf_status no_directory(const hf_testing *t, int code, hf_error *err)
@@ -137,9 +136,8 @@ static int exit_of(const hf_testing *t)
 {
     hf_verdict verdict = t->result->verdict;
 
-    /* one after the other they would have kept them */
-    if (verdict == HF_VALID &&
-        (invariants_count(t) || t->watched == HF_EXIT_INVALID))
+    /* one after the other they would have kept them, decided or not */
+    if (invariants_count(t) || t->watched == HF_EXIT_INVALID)
         verdict = HF_INVALID;
     if (verdict == HF_VALID && invariants_unknown(t))
         verdict = HF_UNKNOWN;
@@ -185,10 +183,13 @@ static void print_answer(const hf_testing *t)
 
     if (t->set->quiet)
         return;
-    hf_job_print(&t->job, t->result);
+    if (t->h)
+        hf_job_print(&t->job, t->result);
+    else
+        hf_job_print_unknown(&t->job, t->result->reason, out);
     if (t->set->json)
         return;
-    if (t->result->verdict == HF_VALID && invariants_count(t))
+    if (t->result->verdict != HF_INVALID && invariants_count(t))
         hf_out_text(out, "\nbut an invariant does not hold, which one after "
                          "the other the transactions would have kept\n");
     else if (t->result->verdict == HF_VALID && invariants_unknown(t))
@@ -199,8 +200,8 @@ static void print_answer(const hf_testing *t)
     if (t->set->expect)
         hf_out_format(out, "\nexpected %s\n",
                       choose_expected(t->set->expect - 1));
-    hf_out_format(out, "\nall of it is in %s, for a browser report.html\n",
-                  t->directory);
+    hf_out_format(out, "\nall of it is in %s%s\n", t->directory,
+                  t->h ? ", for a browser report.html" : "");
 }
 
 /* ---- the test ------------------------------------------------------------ */
@@ -260,10 +261,6 @@ static int test(hf_testing *t)
     print_run(t);
     if (st == HF_OK)
         st = check_history(t, path, &err);
-    if (st == HF_ERR_LIMIT && !t->h) {
-        hf_job_print_unknown(&t->job, err.text, &t->running.cli->out);
-        return HF_EXIT_UNKNOWN;
-    }
     if (st == HF_ERR_LIMIT) {
         t->result = unknown(t->level, err.text);
         st = HF_OK;
@@ -282,11 +279,12 @@ static hf_status find_level(hf_testing *t, char *hint, size_t size,
     const char *name = t->set->level, *near = NULL;
     char quoted[64];
 
-    t->level = t->running.promised;
     if (!name || hf_level_find(hf_str_of(name), &t->level, &near))
         return HF_OK;
     if (near)
         (void)snprintf(hint, size, "did you mean \"%s\"?", near);
+    else
+        (void)snprintf(hint, size, "\"holdfast levels\" lists the levels");
     return hf_fail(err, HF_ERR_USAGE, "unknown level \"%s\"",
                    hf_quote(quoted, sizeof quoted, name, strlen(name)));
 }
@@ -308,11 +306,14 @@ static int run(hf_cli *cli, const void *user, const hf_operands *operands)
                              .quiet = set->quiet,
                              .json = set->json,
                              .color = hf_cli_color(set->color)};
-    st = hf_running_open(&t.running, hint, sizeof hint, &err);
+    st = find_level(&t, hint, sizeof hint, &err); /* before a server starts */
+    if (st == HF_OK)
+        st = hf_running_open(&t.running, hint, sizeof hint, &err);
     if (st != HF_OK)
         return hf_cli_fail(cli, st, &err, hint);
-    st = find_level(&t, hint, sizeof hint, &err);
-    status = st == HF_OK ? test(&t) : hf_cli_fail(cli, st, &err, hint);
+    if (!set->level)
+        t.level = t.running.promised;
+    status = test(&t);
     hf_result_free(t.result);
     hf_result_free(t.explained);
     hf_history_free(t.h);

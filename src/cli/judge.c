@@ -234,7 +234,7 @@ void hf_job_print(const hf_job *job, const hf_result *r)
         print_more(job, r, out);
 }
 
-static void json_unknown(const hf_job *job, const char *reason, hf_out *out)
+void hf_job_write_unknown(const hf_job *job, const char *reason, hf_out *out)
 {
     const hf_engine *engine = chosen_engine(job);
     hf_json j;
@@ -281,7 +281,7 @@ void hf_job_print_unknown(const hf_job *job, const char *reason, hf_out *out)
     if (job->set->quiet)
         return;
     if (job->set->json) {
-        json_unknown(job, reason, out);
+        hf_job_write_unknown(job, reason, out);
         return;
     }
     hf_job_print_name(job, out);

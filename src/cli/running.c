@@ -79,10 +79,24 @@ static void suggest(const char *name, hf_choices choices, const char *other,
 
 /* ---- opening ------------------------------------------------------------- */
 
+static const hf_db_driver *driver_named(const char *name)
+{
+    return hf_db_driver_find((hf_str){name, strcspn(name, ":")});
+}
+
+/* SmallBank; for a store without SQL the bank that needs none. */
+static const char *default_workload(const hf_running_settings *set)
+{
+    const hf_db_driver *d = set->db ? driver_named(set->db) : NULL;
+
+    return d && !d->sql ? "bank" : "smallbank";
+}
+
 static hf_status find_workload(hf_running *r, char *hint, size_t size,
                                hf_error *err)
 {
-    const char *name = r->set->workload ? r->set->workload : "smallbank";
+    const char *name =
+        r->set->workload ? r->set->workload : default_workload(r->set);
     char quoted[64];
 
     r->workload = hf_workload_named(hf_str_of(name));
@@ -130,11 +144,6 @@ static hf_status make_play(hf_running *r, hf_error *err)
     if (st == HF_OK)
         st = each_part(r->play, &r->set->mix, hf_play_weigh, err);
     return st;
-}
-
-static const hf_db_driver *driver_named(const char *name)
-{
-    return hf_db_driver_find((hf_str){name, strcspn(name, ":")});
 }
 
 /* The store keeps any of our levels, and has bugs. */
@@ -234,10 +243,14 @@ static hf_status open_database(hf_running *r, char *hint, size_t size,
 
     if (!d)
         return unknown_database(name, hint, size, err);
-    if (!d->sql && !r->workload->plain)
+    if (!d->sql && !r->workload->plain) {
+        (void)snprintf(hint, size,
+                       "\"holdfast run --list\" marks those it can run "
+                       "with *, such as bank");
         return hf_fail(err, HF_ERR_USAGE,
                        "workload \"%s\" needs SQL, which %s does not have",
                        r->workload->name, d->name);
+    }
     st = hf_running_check_options(set, d, err);
     if (st == HF_OK && is_store(d))
         st = settle_store(r, &o, hint, size, err);

@@ -49,6 +49,10 @@ static void put_verdict(const hf_testing *t, hf_out *out)
 {
     hf_json j;
 
+    if (!t->h) { /* not even read */
+        hf_job_write_unknown(&t->job, t->result->reason, out);
+        return;
+    }
     hf_json_init(&j, out);
     hf_result_write_first(t->h, t->result, UINT32_MAX, &j);
     hf_out_char(out, '\n');
@@ -88,20 +92,48 @@ static void put_log(const hf_testing *t, hf_out *out)
         hf_out_text(out, "\n");
         hf_out_str(out, hf_out_view(&t->running.notes));
     }
-    if (t->result) {
+    if (t->result && !t->h)
+        hf_out_format(out, "\nunknown: %s\n", t->result->reason);
+    else if (t->result) {
         hf_out_text(out, "\n");
         hf_result_print(t->h, t->result, hf_job_findings(&t->job), false, out);
     }
+}
+
+/* Who judged, if that was asked for: others may leave it open. */
+static void put_engine(const hf_testing *t, hf_out *out)
+{
+    if (t->set->engine)
+        hf_out_format(out, " --engine %s",
+                      hf_choose_engine(t->set->engine - 1));
+}
+
+/* What does the same again. */
+static void put_command(const hf_testing *t, hf_out *out)
+{
+    hf_out_text(out, "holdfast test");
+    hf_running_words(&t->running, out);
+    if (t->set->level)
+        hf_out_format(out, " --level %s", hf_level_get(t->level)->name);
+    put_engine(t, out);
+}
+
+static void put_check(const hf_testing *t, hf_out *out)
+{
+    hf_out_format(out, "holdfast check --level %s",
+                  hf_level_get(t->level)->name);
+    put_engine(t, out);
+    hf_out_text(out, " history.hf");
 }
 
 static void put_repeat(const hf_testing *t, hf_out *out)
 {
     const char *level = hf_level_get(t->level)->name;
 
-    hf_out_format(out,
-                  "The verdict again, from the history in this directory:\n\n"
-                  "  holdfast check --level %s history.hf\n\n",
-                  level);
+    hf_out_text(out, "The verdict again, from the history in this "
+                     "directory:\n\n  ");
+    put_check(t, out);
+    hf_out_text(out, "\n\n");
     if (t->result && t->result->verdict != HF_UNKNOWN)
         hf_out_text(out, "Its proof, checked by other code:\n\n"
                          "  holdfast verify history.hf witness.json\n\n");
@@ -123,10 +155,8 @@ static void put_repeat(const hf_testing *t, hf_out *out)
     hf_out_text(out, "Another run of the same kind. The seed decides what is "
                      "drawn; how the\nclients interleave is up to the "
                      "machine, so it takes its own course:\n\n"
-                     "  holdfast test");
-    hf_running_words(&t->running, out);
-    if (t->set->level)
-        hf_out_format(out, " --level %s", level);
+                     "  ");
+    put_command(t, out);
     hf_out_text(out, "\n\nTo look at the history as text:\n\n"
                      "  holdfast convert history.hf -o history.jsonl\n");
 }
@@ -163,21 +193,19 @@ static void put_page(const hf_testing *t, hf_out *out)
     const unsigned n_files = sizeof files / sizeof *files;
     const hf_verdict verdict = t->result->verdict;
     hf_report_row breaches[MOST_ROWS];
-    char numbers[4][64], check[160], when[40];
+    char numbers[4][64], when[40];
     const hf_running *r = &t->running;
     const hf_run_progress *p = &r->report.end;
     time_t now = time(NULL);
     struct tm tm;
-    hf_out command;
+    hf_out command, check;
 
     hf_out_init_memory(&command);
-    hf_out_text(&command, "holdfast test");
-    hf_running_words(r, &command);
-    if (t->set->level)
-        hf_out_format(&command, " --level %s", hf_level_get(t->level)->name);
+    put_command(t, &command);
     hf_out_char(&command, '\0');
-    (void)snprintf(check, sizeof check, "holdfast check --level %s history.hf",
-                   hf_level_get(t->level)->name);
+    hf_out_init_memory(&check);
+    put_check(t, &check);
+    hf_out_char(&check, '\0');
     (void)snprintf(numbers[0], sizeof numbers[0], "%u", hf_running_clients(r));
     (void)snprintf(numbers[1], sizeof numbers[1], "%llu",
                    (unsigned long long)r->seed);
@@ -206,13 +234,14 @@ static void put_page(const hf_testing *t, hf_out *out)
                            .all_breaches = hf_running_breaches(r),
                            .history = "history.hf",
                            .command = command.at,
-                           .check = check,
+                           .check = check.at,
                            .files = files,
                            .n_files = verdict == HF_INVALID   ? n_files
                                       : verdict == HF_UNKNOWN ? n_files - 2
                                                               : n_files - 1},
         out);
     hf_out_release(&command);
+    hf_out_release(&check);
 }
 
 hf_status hf_testing_write(const hf_testing *t, hf_error *err)
@@ -223,7 +252,7 @@ hf_status hf_testing_write(const hf_testing *t, hf_error *err)
         st = write_file(t, "repeat.txt", put_repeat, err);
     if (st == HF_OK && t->result)
         st = write_file(t, "verdict.json", put_verdict, err);
-    if (st == HF_OK && t->result)
+    if (st == HF_OK && t->result && t->h)
         st = write_file(t, "report.html", put_page, err);
     if (st == HF_OK && t->result && t->result->verdict != HF_UNKNOWN)
         st = write_file(t, "witness.json", put_witness, err);
