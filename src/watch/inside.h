@@ -37,6 +37,8 @@
 #ifndef HF_WATCH_INSIDE_H
 #define HF_WATCH_INSIDE_H
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -563,8 +565,7 @@ void hf_watch_total_look(watch_shard *s, const watch_item *it);
 void hf_watch_total_judge(hf_watch *w, const watch_finding *f, uint64_t total);
 void hf_watch_totals_trim(hf_watch *w);
 
-/* ---- intake.c and watch.c
- * ------------------------------------------------------------- */
+/* ---- intake.c and watch.c ------------------------------------------------ */
 
 void hf_watch_take(hf_watch *w, const hf_event *e);
 void hf_watch_take_late(hf_watch *w, const hf_event *e);
@@ -572,16 +573,20 @@ static inline watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t,
                                           uint32_t key, uint32_t row,
                                           item_kind kind)
 {
-    return (watch_item){.now = w->now,
-                        .seq = w->seq,
-                        .txn = t->id,
-                        .serial = t->serial,
-                        .snapshot = t->snapshot,
-                        .key = key,
-                        .row = row,
-                        .scan = NO_ID,
-                        .kind = (uint8_t)kind,
-                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
+    watch_item it;
+
+    memset(&it, 0, sizeof(it));
+    it.now = w->now;
+    it.seq = w->seq;
+    it.txn = t->id;
+    it.serial = t->serial;
+    it.snapshot = t->snapshot;
+    it.key = key;
+    it.row = row;
+    it.scan = NO_ID;
+    it.kind = (uint8_t)kind;
+    it.flags = t->is_suspect ? ITEM_SUSPECT : 0;
+    return it;
 }
 
 static inline void hf_watch_push_item(hf_watch *w, const watch_item *it)

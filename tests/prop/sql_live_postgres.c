@@ -72,7 +72,9 @@ static bool choose_user(live *l)
     return chown(l->directory, l->uid, l->gid) == 0;
 }
 
-static pid_t start(live *l, const char *program, const char *const *arguments)
+/* The first argument is the program.  PostgreSQL's programs look for each other
+ * where they were started from, so it is called by its whole name. */
+static pid_t start(live *l, const char **arguments)
 {
     char path[PATH + 40], log[PATH + 40];
     pid_t child = fork();
@@ -80,7 +82,8 @@ static pid_t start(live *l, const char *program, const char *const *arguments)
 
     if (child != 0)
         return child;
-    (void)snprintf(path, sizeof(path), "%s/%s", l->programs, program);
+    (void)snprintf(path, sizeof(path), "%s/%s", l->programs, arguments[0]);
+    arguments[0] = path;
     (void)snprintf(log, sizeof(log), "%s/log", l->directory);
     if (chdir(l->directory) != 0 ||
         (getuid() == 0 && (setgid(l->gid) != 0 || setuid(l->uid) != 0)))
@@ -129,7 +132,7 @@ static bool make_cluster(live *l)
         "--encoding=UTF8", "--locale=C", "--no-sync", NULL};
 
     (void)snprintf(data, sizeof(data), "%s/data", l->directory);
-    if (wait_for(start(l, "initdb", arguments)))
+    if (wait_for(start(l, arguments)))
         return true;
     fprintf(stderr, "initdb failed:\n");
     show_log(l);
@@ -152,7 +155,7 @@ static bool start_server(live *l)
     (void)snprintf(data, sizeof(data), "%s/data", l->directory);
     (void)snprintf(socket, sizeof(socket), "unix_socket_directories=%s",
                    l->directory);
-    l->server = start(l, "postgres", arguments);
+    l->server = start(l, arguments);
     return l->server > 0;
 }
 
