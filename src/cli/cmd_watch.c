@@ -36,20 +36,61 @@ static hf_status check_usage(const settings *set, const hf_operands *operands,
     return HF_OK;
 }
 
+/* Nobody has said which database it is, and nothing follows without. */
+static hf_status no_profile(const hf_source_about *about, char *hint,
+                            size_t size, hf_error *err)
+{
+    (void)snprintf(hint, size, "\"holdfast profiles\" lists them");
+    if (!about->is_known)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "which database is it, at which level? what is still to "
+                       "come does not say: name a profile with "
+                       "--profile");
+    if (about->level >= HF_LEVEL_COUNT)
+        return hf_fail(err, HF_ERR_USAGE,
+                       "which database is it, at which level? the history "
+                       "names neither: name a profile with --profile");
+    return hf_fail(err, HF_ERR_USAGE,
+                   "which database is it? from %s alone no rule follows (from "
+                   "strict-serializable and strict-snapshot-isolation one "
+                   "does): name a profile with --profile",
+                   hf_level_get((hf_level)about->level)->name);
+}
+
+/* The profile that was named, else the one of the database that `holdfast run`
+ * has recorded, else what follows from the level itself. */
+static hf_status find_profile(hf_watching *w, const hf_source_about *about,
+                              char *hint, size_t size, hf_error *err)
+{
+    const hf_profile *p = hf_watching_profile_of_name(about->name);
+    char quoted[HF_PIECES_NAME];
+
+    w->level = about->level;
+    if (!w->set->profile && p && !w->quiet)
+        hf_cli_note(
+            w->cli, "recorded as \"%s\": judged by --profile \"%s/%s\"",
+            hf_quote(quoted, sizeof quoted, about->name, strlen(about->name)),
+            p->database, p->level);
+    if (!p)
+        p = hf_watching_profile_of_level(about->level);
+    if (!w->set->profile && !p)
+        return no_profile(about, hint, size, err);
+    return hf_watching_find(w, p, hint, size, err);
+}
+
 /* The file or socket, then the profile, then the watcher. */
 static hf_status open_all(hf_watch_source *s, const settings *set, char *hint,
                           size_t size, hf_error *err)
 {
     hf_watching *w = s->watching;
-    uint8_t level = HF_LEVEL_UNSET;
+    hf_source_about about = {.level = HF_LEVEL_UNSET};
     hf_status st = HF_OK;
 
     st = hf_cli_format(set->from, false, &s->format, hint, size, err);
     if (st == HF_OK && !set->listen)
-        st = hf_source_open(s, &level, err);
+        st = hf_source_open(s, &about, err);
     if (st == HF_OK)
-        st = hf_watching_find(w, hf_watching_profile_of_level(level), hint,
-                              size, err);
+        st = find_profile(w, &about, hint, size, err);
     if (st == HF_OK && set->listen)
         st = hf_source_listen(s, err);
     if (st != HF_OK)
@@ -234,8 +275,10 @@ const hf_command hf_command_watch = {
         "length of the run.\n"
         "\n"
         "FILE is any history with times; \"-\" is standard input. Without "
-        "--profile the mechanisms are those that any database with the "
-        "history's own level has.",
+        "--profile a file that \"holdfast run\" recorded is judged by the "
+        "profile of its database and level, and one whose transactions name "
+        "strict-serializable or strict-snapshot-isolation by what follows "
+        "from that level itself.",
     .options = options,
     .examples = examples,
     .status = "0 no violation, 1 violations, 2 bad usage or bad input, 3 no "

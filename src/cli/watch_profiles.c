@@ -97,3 +97,41 @@ const hf_profile *hf_watching_profile_of_store(unsigned level)
     }
     return best;
 }
+
+/* "smallbank, SQLite 3.40.1, wal at serializable", as hf_running_open() calls a
+ * history.  Of "PostgreSQL 15.18 with a standby" no row knows what its nodes
+ * promise together. */
+const hf_profile *hf_watching_profile_of_name(const char *name)
+{
+    static const char *const drivers[][2] = {{"embedded store", "store"},
+                                             {"PostgreSQL", "postgres"},
+                                             {"MariaDB", "mariadb"},
+                                             {"SQLite", "sqlite"},
+                                             {"RocksDB", "rocksdb"}};
+    const char *product = strstr(name, ", "), *at = NULL, *variant;
+    char word[40] = "";
+    hf_level level;
+
+    for (const char *p = name; (p = strstr(p, " at ")); p++)
+        at = p;
+    if (!product || !at || at < product || strstr(product, " with "))
+        return NULL;
+    product += 2;
+    variant = strstr(product, ", ");
+    if (variant && variant < at)
+        (void)snprintf(word, sizeof word, "%.*s",
+                       (int)strcspn(variant + 2, ", "), variant + 2);
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        size_t n = strlen(drivers[i][0]);
+
+        if (strncmp(product, drivers[i][0], n) != 0 ||
+            (product[n] != ' ' && product[n] != ','))
+            continue;
+        if (i > 0)
+            return hf_watching_profile_of(drivers[i][1], word, at + 4);
+        return hf_level_find(hf_str_of(at + 4), &level, NULL)
+                   ? hf_watching_profile_of_store(level)
+                   : NULL;
+    }
+    return NULL;
+}

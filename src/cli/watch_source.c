@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,9 +61,8 @@ static hf_status load_whole(hf_watch_source *s, hf_error *err)
     return hf_cli_load(s->watching->cli, s->path, s->format, &s->whole, err);
 }
 
-/* The level of the first transaction; the file stands at its beginning again.
- */
-static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
+/* Up to the first transaction; the file stands at its beginning again. */
+static hf_status peek(hf_watch_source *s, hf_source_about *ret, hf_error *err)
 {
     hf_pieces *p = hf_pieces_new(s->fd, false);
     hf_pieces_kind kind = HF_PIECES_EMPTY;
@@ -74,12 +74,14 @@ static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
 
         st = hf_pieces_next(p, &h, err);
         some = h && h->n_txns > 0;
+        ret->is_known |= some;
         if (some)
-            *ret = level_of(h);
+            ret->level = level_of(h);
         hf_history_free(h);
         if (some)
             break;
     }
+    (void)snprintf(ret->name, sizeof ret->name, "%s", hf_pieces_name(p));
     hf_pieces_free(p);
     if (lseek(s->fd, 0, SEEK_SET) < 0)
         return no_file(s, err);
@@ -92,7 +94,7 @@ static hf_status peek_level(hf_watch_source *s, uint8_t *ret, hf_error *err)
     return st;
 }
 
-static hf_status open_file(hf_watch_source *s, uint8_t *ret_level,
+static hf_status open_file(hf_watch_source *s, hf_source_about *ret,
                            hf_error *err)
 {
     hf_pieces_kind kind = HF_PIECES_OTHER;
@@ -109,16 +111,24 @@ static hf_status open_file(hf_watch_source *s, uint8_t *ret_level,
     if (st != HF_OK)
         return st;
     if (kind == HF_PIECES_STREAM || kind == HF_PIECES_LINES)
-        return peek_level(s, ret_level, err);
+        return peek(s, ret, err);
     st = load_whole(s, err);
-    if (st == HF_OK)
-        *ret_level = level_of(s->whole);
-    return st;
+    if (st != HF_OK)
+        return st;
+    ret->is_known = true;
+    ret->level = level_of(s->whole);
+    if (s->whole->name != HF_NONE) {
+        hf_str name = hf_string(s->whole, s->whole->name);
+
+        (void)snprintf(ret->name, sizeof ret->name, "%.*s", (int)name.len,
+                       name.ptr);
+    }
+    return HF_OK;
 }
 
-hf_status hf_source_open(hf_watch_source *s, uint8_t *ret_level, hf_error *err)
+hf_status hf_source_open(hf_watch_source *s, hf_source_about *ret,
+                         hf_error *err)
 {
-    *ret_level = HF_LEVEL_UNSET;
     s->listener = -1;
     s->fd = strcmp(s->path, "-") == 0 ? dup(STDIN_FILENO)
                                       : open(s->path, O_RDONLY | O_CLOEXEC);
@@ -127,10 +137,10 @@ hf_status hf_source_open(hf_watch_source *s, uint8_t *ret_level, hf_error *err)
     if (s->follow)
         return is_regular(s->fd) && lseek(s->fd, 0, SEEK_END) > 0 &&
                        lseek(s->fd, 0, SEEK_SET) == 0
-                   ? peek_level(s, ret_level, err)
+                   ? peek(s, ret, err)
                    : HF_OK;
     if (is_regular(s->fd))
-        return open_file(s, ret_level, err);
+        return open_file(s, ret, err);
     s->follow = true; /* a pipe ends by itself */
     return HF_OK;
 }

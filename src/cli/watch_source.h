@@ -33,9 +33,15 @@ typedef struct hf_watch_source {
     hf_error err;
 } hf_watch_source;
 
-/* Opens the file and finds out what it is; *ret_level (HF_LEVEL_UNSET: none) is
- * the level that its first transaction names.  The path may be "-". */
-HF_MUST_USE hf_status hf_source_open(hf_watch_source *s, uint8_t *ret_level,
+/* What a history says of itself; of a pipe nothing is known yet. */
+typedef struct hf_source_about {
+    bool is_known; /* there was something to look at */
+    uint8_t level; /* that its first transaction names, or HF_LEVEL_UNSET */
+    char name[HF_PIECES_NAME]; /* "": none */
+} hf_source_about;
+
+/* Opens the file and finds out what it is.  The path may be "-". */
+HF_MUST_USE hf_status hf_source_open(hf_watch_source *s, hf_source_about *ret,
                                      hf_error *err);
 /* The watcher is there: counts what has to be counted. */
 HF_MUST_USE hf_status hf_source_prepare(hf_watch_source *s, hf_error *err);

@@ -139,14 +139,8 @@ hf_status hf_watching_find(hf_watching *w, const hf_profile *otherwise,
     char quoted[100];
 
     w->profile = otherwise;
-    if (!name && otherwise)
+    if (!name)
         return HF_OK;
-    if (!name) {
-        (void)snprintf(hint, size, "\"holdfast profiles\" lists them");
-        return hf_fail(err, HF_ERR_USAGE,
-                       "which database is it, at which level? name a profile "
-                       "with --profile");
-    }
     w->profile = hf_profile_find(hf_str_of(name), &near);
     if (w->profile)
         return HF_OK;
@@ -342,6 +336,7 @@ int hf_watching_end(hf_watching *w)
                          .stats = &s,
                          .stopped = w->stopped[0] ? w->stopped : NULL,
                          .bad_lines = w->bad_lines,
+                         .level = w->level,
                          .first = w->first};
     hf_error err;
 

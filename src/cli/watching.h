@@ -25,6 +25,7 @@ typedef struct hf_watching {
     bool json, color, quiet;
     const hf_profile *profile;
     hf_profiles *own; /* of the user's file */
+    uint8_t level;    /* that the history names, or HF_LEVEL_UNSET */
     hf_watcher *watcher;
     hf_out out;         /* standard output: of the thread that consumes */
     atomic_bool enough; /* --stop-on-violation: nobody needs more */
@@ -41,8 +42,7 @@ typedef struct hf_watching {
     bool has_thread;
 } hf_watching;
 
-/* The profile that was asked for, else `otherwise`; NULL: there is none to fall
- * back on. */
+/* The profile that was asked for, else `otherwise`, which is there then. */
 HF_MUST_USE hf_status hf_watching_find(hf_watching *w,
                                        const hf_profile *otherwise, char *hint,
                                        size_t size, hf_error *err);
@@ -71,6 +71,8 @@ const hf_profile *hf_watching_profile_of(const char *driver,
                                          const char *isolation);
 const hf_profile *hf_watching_profile_of_level(unsigned level);
 const hf_profile *hf_watching_profile_of_store(unsigned level);
+/* Of a history that `holdfast run` has recorded, by its name. */
+const hf_profile *hf_watching_profile_of_name(const char *name);
 
 #define HF_WATCHING_PROFILE_ROWS(SETTINGS)                                     \
     {.name = "profile",                                                        \

@@ -133,9 +133,10 @@ hf_status hf_pg_look(hf_pg_db *p, hf_error *err)
         return st;
     p->version = PQserverVersion(p->control.c);
     version = PQparameterStatus(p->control.c, "server_version");
-    (void)snprintf(p->product, sizeof(p->product), "PostgreSQL %.*s",
+    (void)snprintf(p->product, sizeof(p->product), "PostgreSQL %.*s%s",
                    (int)strcspn(version ? version : "", " "),
-                   version ? version : "");
+                   version ? version : "",
+                   p->nodes > 1 ? " with a standby" : "");
     say_where(p);
     return HF_OK;
 }

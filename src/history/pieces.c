@@ -28,6 +28,7 @@ struct hf_pieces {
     uint64_t line;
     uint64_t n_txns, n_ops;
     bool unique, headed;
+    char name[HF_PIECES_NAME];
     hf_time_unit unit; /* of text: said by its first line */
 };
 
@@ -68,6 +69,20 @@ bool hf_pieces_cut_off(const hf_pieces *p)
 bool hf_pieces_unique(const hf_pieces *p)
 {
     return p->unique;
+}
+
+const char *hf_pieces_name(const hf_pieces *p)
+{
+    return p->name;
+}
+
+static void take_name(hf_pieces *p, hf_str name)
+{
+    size_t n = name.len < sizeof p->name ? name.len : sizeof p->name - 1;
+
+    if (n > 0)
+        memcpy(p->name, name.ptr, n);
+    p->name[n] = '\0';
 }
 
 /* ---- bytes --------------------------------------------------------------- */
@@ -154,6 +169,8 @@ static hf_status take_frame(hf_pieces *p, const hf_frame *f, hf_history **ret,
         st = hf_stream_read_about(payload, (size_t)f->length, &about, &skipped,
                                   err);
         p->unique = st == HF_OK && about.unique_values;
+        if (st == HF_OK)
+            take_name(p, about.name);
         return st;
     case HF_FRAME_PIECE:
         st = hf_stream_read_piece(payload, (size_t)f->length, ret, err);
@@ -257,6 +274,8 @@ static hf_status make_lines(hf_pieces *p, size_t n, hf_history **ret,
     p->headed = true;
     p->unique = (*ret)->unique_values;
     p->unit = (*ret)->time_unit;
+    if ((*ret)->name != HF_NONE)
+        take_name(p, hf_string(*ret, (*ret)->name));
     return HF_OK;
 }
 

@@ -49,5 +49,8 @@ uint64_t hf_pieces_bytes(const hf_pieces *p); /* read so far */
 /* Something was there after the last whole piece. */
 bool hf_pieces_cut_off(const hf_pieces *p);
 bool hf_pieces_unique(const hf_pieces *p); /* no value twice, it promises */
+/* What its producer called it, as far as that fits; "": nothing yet. */
+#define HF_PIECES_NAME 200u
+const char *hf_pieces_name(const hf_pieces *p);
 
 #endif

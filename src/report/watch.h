@@ -33,6 +33,7 @@ typedef struct hf_watch_ending {
     const hf_watcher_stats *stats;
     const char *stopped; /* why before the end, or NULL */
     uint64_t bad_lines;  /* of input that could not be read */
+    unsigned level;      /* that the input names, or HF_LEVEL_UNSET */
     hf_first_complaint first;
     double seconds, cpu_seconds; /* it took; of all threads */
 } hf_watch_ending;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/level.h"
 #include "model/witness.h"
 #include "report/watch.h"
 #include "report/watch_parts.h"
@@ -15,6 +16,12 @@ typedef struct gap {
 } gap;
 
 #define MOST_GAPS 24u
+
+/* Where some transactions are at a weaker level the others were judged. */
+static uint64_t all_weaker(const hf_watch_stats *s)
+{
+    return s->weaker == s->working ? s->weaker : 0;
+}
 
 static unsigned gaps_of(const hf_watch_ending *e, gap *ret)
 {
@@ -35,7 +42,10 @@ static unsigned gaps_of(const hf_watch_ending *e, gap *ret)
         {"doubted", "read that what was not seen may explain",
          "reads that what was not seen may explain", s->doubted},
         {"lost", "transaction was open when its client was gone",
-         "transactions were open when their clients were gone", s->lost}};
+         "transactions were open when their clients were gone", s->lost},
+        {"weaker", "transaction, all there is, names a weaker level",
+         "transactions, all there are, name a weaker level",
+         all_weaker(&s->watch)}};
     unsigned n = 0;
 
     for (unsigned i = 0; i < sizeof own / sizeof *own; i++)
@@ -145,6 +155,30 @@ static void put_first(const hf_first_complaint *f, hf_out *out)
     hf_out_format(out, ": %s\n", hf_watch_complaint_text(f->what));
 }
 
+/* All of it is at a weaker level: which, and who promises that. */
+static void put_weaker(const hf_watch_ending *e, hf_out *out)
+{
+    const hf_profile *p = e->profile;
+
+    hf_out_format(out, "  %s promises %s, ", p->database, p->promise);
+    if (e->level >= HF_LEVEL_COUNT) {
+        hf_out_text(out, "they owe less: only locks were judged\n");
+        return;
+    }
+    hf_out_format(out, "they name %s: only locks were judged\n",
+                  hf_level_get((hf_level)e->level)->name);
+    for (size_t i = 0; i < hf_profile_count(); i++) {
+        const hf_profile *q = hf_profile_at(i);
+
+        if (strcmp(q->database, p->database) != 0 ||
+            !hf_profile_covers(q, (hf_level)e->level))
+            continue;
+        hf_out_format(out, "  for that level: --profile \"%s/%s\"\n",
+                      q->database, q->level);
+        return;
+    }
+}
+
 void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out)
 {
     const hf_watch_stats *s = &e->stats->watch;
@@ -180,6 +214,8 @@ void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out)
             put_count(gaps[i].n, "event: ", "events: ", out);
         hf_out_format(out, "%s\n", gaps[i].name ? "" : gaps[i].one);
     }
+    if (all_weaker(s) > 0)
+        put_weaker(e, out);
     if (e->first.is_there)
         put_first(&e->first, out);
     for (unsigned u = 0; u < HF_UNJUDGED_COUNT; u++)

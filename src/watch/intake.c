@@ -488,6 +488,10 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
         hf_watch_scan_close(w, slot);
         t = &w->txns.at[slot];
     }
+    if (!t->has_statement) {
+        w->stats.working++;
+        w->stats.weaker += t->is_weaker;
+    }
     t->statement = e->statement;
     t->has_statement = true;
     take_snapshot(w, t, e, at);

@@ -280,6 +280,22 @@ const hf_profile *hf_profile_find(hf_str name, const char **ret_hint)
     return NULL;
 }
 
+bool hf_profile_covers(const hf_profile *p, hf_level level)
+{
+    static const char *const times[] = {"strict-", "strong-session-"};
+    hf_str promise = hf_str_of(p->promise);
+    hf_level promised;
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(times[i]);
+
+        if (promise.len > n && memcmp(promise.ptr, times[i], n) == 0)
+            promise = (hf_str){promise.ptr + n, promise.len - n};
+    }
+    return !hf_level_find(promise, &promised, NULL) ||
+           hf_level_implies(level, promised);
+}
+
 /* ---- words --------------------------------------------------------------- */
 
 const char *hf_watch_read_name(hf_watch_read read)

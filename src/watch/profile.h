@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "holdfast.h"
+#include "model/level.h"
 
 /* Consistent read: what one snapshot serves. */
 typedef enum hf_watch_read {
@@ -96,6 +97,10 @@ const hf_profile *hf_profile_find_level(hf_str database, hf_str level);
 void hf_profile_split(hf_str name, hf_str *ret_database, hf_str *ret_level);
 /* Is this the row?  An empty level is the default one. */
 bool hf_profile_is_named(const hf_profile *p, hf_str database, hf_str level);
+
+/* Does a transaction at this level of ours owe what is promised?  Real time
+ * aside: that is the database's, whatever the level is called. */
+bool hf_profile_covers(const hf_profile *p, hf_level level);
 
 /* "ME CR-t FUW SC(SSI)" into buffer; returns where it begins. */
 const char *hf_profile_mechanisms(const hf_profile *p, char *buffer,

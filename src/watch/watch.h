@@ -172,6 +172,8 @@ const char *hf_watch_unjudged_text(hf_watch_unjudged u);
 typedef struct hf_watch_stats {
     uint64_t events, transactions, committed, aborted, unknown, running;
     uint64_t reads_judged, scans, violations;
+    uint64_t working, weaker; /* transactions with operations; of them those at
+                                 a weaker level than is promised */
     uint64_t by_mechanism[HF_WATCH_MECHANISM_COUNT];
     /* Dependencies by how they became known: intervals alone, deduced though
      * intervals overlap, or not at all (the paper's beta is

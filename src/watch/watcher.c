@@ -143,26 +143,6 @@ static hf_watch_match on_count(void *user, uint32_t scan, uint32_t key,
     return hf_watch_scans_counts(w->scans, scan, value, ret);
 }
 
-/* Levels that do not imply what the profile promises, real time aside: that
- * is the database's, whatever the level is called. */
-static void set_weaker(hf_translator *t, const hf_profile *p)
-{
-    static const char *const times[] = {"strict-", "strong-session-"};
-    hf_str promise = hf_str_of(p->promise);
-    hf_level level;
-
-    for (size_t i = 0; i < 2; i++) {
-        size_t n = strlen(times[i]);
-
-        if (promise.len > n && memcmp(promise.ptr, times[i], n) == 0)
-            promise = (hf_str){promise.ptr + n, promise.len - n};
-    }
-    if (!hf_level_find(promise, &level, NULL))
-        return;
-    for (unsigned i = 0; i < HF_LEVEL_COUNT; i++)
-        t->is_weaker[i] = !hf_level_implies((hf_level)i, level);
-}
-
 hf_watcher *hf_watcher_new(const hf_watcher_options *o)
 {
     hf_watcher *w = HF_NEW(hf_watcher);
@@ -174,8 +154,9 @@ hf_watcher *hf_watcher_new(const hf_watcher_options *o)
     w->session_names = hf_watch_names_new();
     w->no_table = hf_watch_names_table(w->session_names, (hf_str){0});
     w->translator = (hf_translator){.names = w->names, .scans = w->scans};
-    if (!o->one_level)
-        set_weaker(&w->translator, o->watch.profile);
+    for (unsigned i = 0; i < HF_LEVEL_COUNT && !o->one_level; i++)
+        w->translator.is_weaker[i] =
+            !hf_profile_covers(o->watch.profile, (hf_level)i);
     if (o->starts_empty)
         hf_watch_names_all_absent(w->names);
     w->translator.is_announced = o->is_unknown || o->starts_empty;
