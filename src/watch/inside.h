@@ -460,10 +460,10 @@ struct hf_watch {
     uint64_t serial; /* of the next transaction */
     size_t in_batch;
     uint64_t horizon, live;
-    uint64_t judged_horizon; /* of the batch that is judged */
-    bool has_batch;          /* there is one */
-    generations unripe;      /* reads may not be judged: by their last time */
-    generations recent;      /* may have overlapped someone running */
+    uint64_t judged_horizon, judged_now; /* of the batch that is judged */
+    bool has_batch;                      /* there is one */
+    generations unripe; /* reads may not be judged: by their last time */
+    generations recent; /* may have overlapped someone running */
 
     HF_VEC(watch_txn) txns; /* slots */
     HF_VEC(uint32_t) free_txns;

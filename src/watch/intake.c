@@ -331,6 +331,7 @@ static void spoil(hf_watch *w, uint32_t slot)
     if (t->is_spoiled)
         return;
     t->is_spoiled = t->is_suspect = true;
+    generation_add(&w->unripe, t->first_lo, t->last_hi); /* its reads so far */
     for (size_t i = 0; i < t->doubtful.n; i++)
         install_spoiled(w, t,
                         &(hf_event){.key = t->doubtful.at[i].key,

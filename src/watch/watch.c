@@ -169,7 +169,9 @@ static void set_horizon(hf_watch *w)
             w->txns.at[at].first_lo < running)
             running = w->txns.at[at].first_lo;
     }
-    w->horizon = generations_least(&w->unripe, w->now, running);
+    /* what ripens only now is judged among the items of this batch, and its
+     * candidates stay until then */
+    w->horizon = generations_least(&w->unripe, w->judged_now, running);
     w->live = generations_least(&w->recent, running, w->horizon);
 }
 
@@ -215,6 +217,7 @@ static void cut(hf_watch *w)
     SWAP(any_vec, w->found, w->ready);
     SWAP(any_vec, w->violations, w->ready_violations);
     w->judged_horizon = w->horizon;
+    w->judged_now = w->now;
     w->has_batch = true;
     w->in_batch = 0;
     if (w->crew)

@@ -180,6 +180,49 @@ static void an_unanswered_statement_keeps_no_read_waiting(void **state)
         fail_msg("%s", o.text[0]);
 }
 
+/* A read that cannot be judged yet keeps its candidates, wherever batches
+ * end. */
+static void what_waits_is_not_forgotten(void **state)
+{
+    static const char text[] = "profile postgresql/repeatable read\n"
+                               "clock-error 50\n"
+                               "expect none\n"
+                               "key x 1\n"
+                               "1001 1001 c2 T2 begin\n"
+                               "1002 1003 c2 T2 write x 2\n"
+                               "1003 1004 c2 T2 commit\n"
+                               "1009 1009 c1 T1 begin\n"
+                               "1010 1011 c1 T1 read x 1\n"
+                               "1012 1013 c1 T1 commit\n"
+                               "1106 1106 c3 T3 begin\n"
+                               "1107 1107 c3 T3 write x 3\n"
+                               "1107 1107 c3 T3 commit\n"
+                               "1300 1300 c4 T4 begin\n"
+                               "1301 1301 c4 T4 read x 3\n"
+                               "1302 1302 c4 T4 commit\n";
+
+    (void)state;
+    for (unsigned batch = 1; batch < 14; batch++) {
+        outcome o = {0};
+        watch_text t;
+        hf_watch *w;
+
+        text_parse(&t, text);
+        w = hf_watch_new(&(hf_watch_options){
+            .profile = hf_profile_find(hf_str_of(t.profile), NULL),
+            .clock_error = t.clock_error,
+            .violation = keep,
+            .user = &o,
+            .batch = batch});
+        text_announce(&t, w);
+        (void)hf_watch_feed(w, t.events.at, t.events.n);
+        (void)hf_watch_finish(w);
+        hf_watch_free(w);
+        hf_vec_release(&t.events);
+        assert_int_equal(o.n, 0);
+    }
+}
+
 /* A statement that failed its transaction was never answered: it leaves nothing
  * behind, however many there are. */
 static void aborted_statements_are_forgotten(void **state)
@@ -581,6 +624,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures_are_judged_as_they_say),
         cmocka_unit_test(an_unanswered_statement_keeps_no_read_waiting),
+        cmocka_unit_test(what_waits_is_not_forgotten),
         cmocka_unit_test(aborted_statements_are_forgotten),
         cmocka_unit_test(bad_events_are_counted_and_accuse_nobody),
         cmocka_unit_test(a_clock_that_jumps_back_widens_what_follows),
