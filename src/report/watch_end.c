@@ -279,6 +279,13 @@ static void write_gaps(hf_json *j, const hf_watch_ending *e)
             hf_json_text(j, hf_watch_unjudged_text((hf_watch_unjudged)u));
             hf_json_end(j);
         }
+    if (e->stats->aggregates > 0) {
+        hf_json_object(j);
+        write_field(j, "n", e->stats->aggregates);
+        hf_json_key(j, "what");
+        hf_json_text(j, "aggregates");
+        hf_json_end(j);
+    }
     hf_json_end(j);
 }
 
