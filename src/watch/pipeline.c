@@ -1,7 +1,9 @@
 /* pipeline.c: local buffers of clients, waiting and stalls.
  *
- * The mutex is taken once for each push (a transaction, usually) and once for
- * each block that goes out, never for a single event.
+ * The mutex is taken once for each push (a transaction, usually), and by the
+ * consumer when it takes all that a client has in its queue: never for a single
+ * event.  It is held for a microsecond at most, so who finds it taken spins
+ * before he sleeps.
  */
 #include "watch/pipeline.h"
 
@@ -16,7 +18,7 @@
 #define SMALL_FROM 256u /* clients */
 /* A consumer that sleeps is woken for so many events, else it looks by itself
  * now and then. */
-#define WAKE_EVENTS 2048u
+#define WAKE_EVENTS 16384u
 #define LOOK_NS 5000000u
 
 /* ---- blocks -------------------------------------------------------------- */
@@ -75,12 +77,23 @@ void hf_block_put(hf_pipeline *p, hf_event_block *b)
     }
 }
 
+void hf_blocks_put_used(hf_pipeline *p)
+{
+    while (p->used) {
+        hf_event_block *b = p->used;
+
+        p->used = b->next;
+        hf_block_put(p, b);
+    }
+}
+
 /* ---- life ---------------------------------------------------------------- */
 
 hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
 {
     hf_pipeline *p = HF_NEW(hf_pipeline);
     size_t bytes = o->bytes ? o->bytes : DEFAULT_BYTES;
+    pthread_mutexattr_t spins;
     pthread_condattr_t monotonic;
 
     p->o = *o;
@@ -92,7 +105,10 @@ hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
         p->ahead_blocks = p->most_blocks;
     p->spill_fd = -1;
     p->watermark = UINT64_MAX;
-    pthread_mutex_init(&p->mutex, NULL);
+    pthread_mutexattr_init(&spins);
+    pthread_mutexattr_settype(&spins, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&p->mutex, &spins);
+    pthread_mutexattr_destroy(&spins);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&p->work, &monotonic);
@@ -121,11 +137,13 @@ void hf_pipeline_free(hf_pipeline *p)
         for (size_t k = c->local.first; k < c->local.runs.n; k++)
             hf_free(c->local.runs.at[k].block);
         hf_vec_release(&c->local.runs);
+        free_blocks(c->ready);
         hf_free(c->head);
         hf_free(c);
     }
     free_blocks(p->free_blocks);
     free_blocks(p->free_small);
+    free_blocks(p->used);
     hf_vec_release(&p->clients);
     hf_vec_release(&p->late);
     hf_vec_release(&p->gone);
@@ -409,6 +427,7 @@ size_t hf_pipeline_take(hf_pipeline *p, hf_event *to, size_t most,
         bool some;
 
         pthread_mutex_lock(&p->mutex);
+        hf_blocks_put_used(p);
         some = await(p, n > 0 ? 0 : until);
         publish(p);
         pthread_mutex_unlock(&p->mutex);

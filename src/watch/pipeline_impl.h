@@ -48,7 +48,8 @@ typedef struct hf_pipeline_client {
     bool left, stands_in;
     bool is_new; /* nothing was pushed yet */
     /* the consumer's */
-    hf_event_block *head; /* NULL: dry */
+    hf_event_block *head;  /* NULL: dry */
+    hf_event_block *ready; /* after it, by `next`: taken from the queue */
     bool passed;
 } hf_pipeline_client;
 
@@ -85,12 +86,15 @@ struct hf_pipeline {
     uint64_t watermark;               /* least promise of these */
     uint64_t done;                    /* `before` of the last that went */
     uint64_t n_taken, n_batches;
+    hf_event_block *used; /* blocks that are done, by `next`, not given back */
     bool is_done;
 };
 
 /* Under the mutex. */
 hf_event_block *hf_block_get(hf_pipeline *p, bool small);
 void hf_block_put(hf_pipeline *p, hf_event_block *b);
+/* Those that the consumer is done with. */
+void hf_blocks_put_used(hf_pipeline *p);
 
 /* pipeline_spill.c, under the mutex.  The first makes the block free. */
 bool hf_spill_out(hf_pipeline *p, hf_event_run *run);

@@ -50,8 +50,9 @@ static void name_tables(hf_translator *t, const hf_history *h)
 
     t->tables.n = t->table_of_key.n = 0;
     hf_vec_reserve(&t->tables, h->n_strings);
-    for (uint32_t i = 0; i < h->n_strings; i++)
-        t->tables.at[t->tables.n++] = UINT32_MAX;
+    if (h->n_strings > 0)
+        memset(t->tables.at, 0xff, h->n_strings * sizeof(*t->tables.at));
+    t->tables.n = h->n_strings;
     hf_vec_reserve(&t->table_of_key, h->n_keys);
     for (hf_key_id k = 0; k < h->n_keys; k++) {
         hf_string_id table = h->key_table ? h->key_table[k] : HF_NONE;
@@ -179,7 +180,8 @@ void hf_translator_piece(hf_translator *t, const hf_history *h)
     for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
         if (h->key_initial[k] != HF_NONE)
             take_initial(t, h, k, h->key_initial[k]);
-    hf_watch_names_complete(t->names);
+    if (!t->is_surveyed) /* else more may be said, until it is settled */
+        hf_watch_names_complete(t->names);
 }
 
 /* ---- events -------------------------------------------------------------- */
