@@ -52,6 +52,13 @@ void *hf_alloc_zero(size_t count, size_t size)
     return must(calloc(1, bytes ? bytes : 1), bytes);
 }
 
+void *hf_alloc_aligned(size_t alignment, size_t size)
+{
+    return must(aligned_alloc(alignment,
+                              (size + alignment - 1) & ~(alignment - 1)),
+                size);
+}
+
 void *hf_realloc(void *p, size_t size)
 {
     if (size == 0) {

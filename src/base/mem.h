@@ -14,6 +14,8 @@
 
 void *hf_alloc(size_t size); /* contents undefined */
 void *hf_alloc_zero(size_t count, size_t size);
+/* At a multiple of a power of two; size is not 0. */
+void *hf_alloc_aligned(size_t alignment, size_t size);
 void *hf_realloc(void *p, size_t size); /* size 0 frees and returns NULL */
 void hf_free(void *p);
 /* As hf_alloc(); asks for huge pages when it is many megabytes. */

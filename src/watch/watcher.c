@@ -376,7 +376,9 @@ static bool push(hf_watcher *w, uint32_t client, const hf_event *e, size_t n)
 {
     if (n > 0 && e[n - 1].before > w->newest)
         w->newest = e[n - 1].before;
-    return hf_pipeline_push(w->pipeline, client, e, n);
+    return w->how == HF_SESSIONS_COUNTED && w->o.pipeline.stall_ns == 0
+               ? hf_pipeline_put(w->pipeline, client, e, n)
+               : hf_pipeline_push(w->pipeline, client, e, n);
 }
 
 /* A transaction of a session without a name: a client of its own. */
