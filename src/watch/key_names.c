@@ -30,7 +30,14 @@ typedef struct entry {
                          is longer, its place among bytes */
     uint32_t length;  /* of the text; NUMBER: a number */
     uint32_t table;   /* COLUMN | row: it is one */
+    uint64_t initial; /* as an event has it */
 } entry;
+
+/* Entries stand in chunks, each a huge page; the first one grows to that. */
+#define CHUNK_BITS 16u
+#define CHUNK_KEYS (1u << CHUNK_BITS)
+#define CHUNK_BYTES (CHUNK_KEYS * sizeof(entry))
+_Static_assert(CHUNK_BYTES == 2u << 20, "a chunk is a huge page");
 
 #define COLUMN (1u << 31)
 
@@ -44,8 +51,8 @@ typedef struct slot {
 
 struct hf_watch_names {
     pthread_mutex_t mutex;
-    HF_VEC(entry) keys;
-    HF_VEC(uint64_t) initials; /* of keys */
+    HF_VEC(entry *) chunks;
+    uint32_t n_keys, first_room; /* first_room: of the first chunk */
     HF_VEC(entry) tables;
     HF_VEC(char) bytes;
     HF_VEC(column_link) columns;
@@ -94,8 +101,11 @@ void hf_watch_names_free(hf_watch_names *n)
         return;
     pthread_mutex_destroy(&n->mutex);
     pthread_mutex_destroy(&n->told_mutex);
-    hf_vec_release(&n->keys);
-    hf_vec_release(&n->initials);
+    for (size_t i = 1; i < n->chunks.n; i++)
+        hf_pages_release(n->chunks.at[i], CHUNK_BYTES);
+    if (n->chunks.n > 0)
+        hf_free(n->chunks.at[0]);
+    hf_vec_release(&n->chunks);
     hf_vec_release(&n->tables);
     hf_vec_release(&n->bytes);
     hf_vec_release(&n->columns);
@@ -104,6 +114,28 @@ void hf_watch_names_free(hf_watch_names *n)
     hf_map_release(&n->column_at);
     slots_release(n->slots, n->n_slots);
     hf_free(n);
+}
+
+static entry *key_at(const hf_watch_names *n, uint32_t id)
+{
+    return &n->chunks.at[id >> CHUNK_BITS][id & (CHUNK_KEYS - 1)];
+}
+
+/* The next key's entry. */
+static entry *new_key(hf_watch_names *n)
+{
+    uint32_t id = n->n_keys++;
+
+    if (n->chunks.n == 0)
+        hf_vec_push(&n->chunks, NULL);
+    if (id < CHUNK_KEYS && id == n->first_room) {
+        n->first_room = n->first_room ? 2 * n->first_room : 64;
+        n->chunks.at[0] = hf_realloc(
+            n->chunks.at[0], hf_array_size(n->first_room, sizeof(entry)));
+    }
+    if (id >> CHUNK_BITS == n->chunks.n)
+        hf_vec_push(&n->chunks, hf_pages_get(CHUNK_BYTES));
+    return key_at(n, id);
 }
 
 static uint64_t put_bytes(hf_watch_names *n, hf_str s)
@@ -243,7 +275,7 @@ static void grow(hf_watch_names *n)
 /* Room for so many more keys. */
 static void make_room(hf_watch_names *n, size_t more)
 {
-    while (2 * (n->keys.n + more) > n->n_slots)
+    while (2 * (n->n_keys + more) > n->n_slots)
         grow(n);
 }
 
@@ -252,19 +284,20 @@ static uint32_t find_or_add(hf_watch_names *n, const entry *e, hf_scalar key,
                             uint32_t hash)
 {
     size_t at = hash & (n->n_slots - 1);
-    uint32_t id = (uint32_t)n->keys.n;
+    uint32_t id = n->n_keys;
+    entry *new;
 
     for (; n->slots[at].next_id != 0; at = (at + 1) & (n->n_slots - 1))
         if (n->slots[at].hash == hash &&
-            is_same(n, &n->keys.at[n->slots[at].next_id - 1], e, key))
+            is_same(n, key_at(n, n->slots[at].next_id - 1), e, key))
             return n->slots[at].next_id - 1;
     HF_ASSERT(id < COLUMN - 1);
     n->slots[at] = (slot){hash, id + 1};
-    hf_vec_push(&n->keys, *e);
+    new = new_key(n);
+    *new = *e;
+    new->initial = n->initial;
     if (is_long(e))
-        n->keys.at[id].data[0] =
-            put_bytes(n, (hf_str){key.text, key.length});
-    hf_vec_push(&n->initials, n->initial);
+        new->data[0] = put_bytes(n, (hf_str){key.text, key.length});
     return id;
 }
 
@@ -307,7 +340,7 @@ void hf_watch_names_keys(hf_watch_names *n, const uint32_t *tables,
         uint32_t next_id = n->slots[hashes[i] & (n->n_slots - 1)].next_id;
 
         if (next_id != 0)
-            __builtin_prefetch(&n->keys.at[next_id - 1]);
+            __builtin_prefetch(key_at(n, next_id - 1));
     }
     for (uint32_t i = 0; i < count; i++)
         ret[i] = find_or_add(n, &entries[i], keys[i], hashes[i]);
@@ -319,14 +352,14 @@ void hf_watch_names_keys(hf_watch_names *n, const uint32_t *tables,
 static void link_column(hf_watch_names *n, uint32_t row, uint32_t key)
 {
     uint32_t place = (uint32_t)n->columns.n;
-    uint64_t initial = n->initials.at[row];
+    uint64_t initial = key_at(n, row)->initial;
 
     hf_vec_push(&n->columns,
                 (column_link){key, hf_map_get(&n->columns_of, row)});
     hf_map_set(&n->columns_of, row, place);
     hf_map_set(&n->column_at, key, place);
     /* a row that was there has other columns than those it came with */
-    n->initials.at[key] =
+    key_at(n, key)->initial =
         initial == HF_EVENT_NO_ROW ? initial : HF_WATCH_NOT_SAID;
 }
 
@@ -337,7 +370,7 @@ uint32_t hf_watch_names_column(hf_watch_names *n, uint32_t key, hf_str column)
     uint32_t id, count;
 
     pthread_mutex_lock(&n->mutex);
-    count = (uint32_t)n->keys.n;
+    count = n->n_keys;
     id = find_one(n, COLUMN | key, name);
     if (id == count)
         link_column(n, key, id);
@@ -390,7 +423,7 @@ bool hf_watch_names_are_absent(hf_watch_names *n)
 void hf_watch_names_initial(hf_watch_names *n, uint32_t key, uint64_t value)
 {
     pthread_mutex_lock(&n->mutex);
-    n->initials.at[key] = value;
+    key_at(n, key)->initial = value;
     pthread_mutex_unlock(&n->mutex);
 }
 
@@ -433,18 +466,18 @@ void hf_watch_names_complete(hf_watch_names *n)
 {
     pthread_mutex_lock(&n->mutex);
     pthread_mutex_lock(&n->told_mutex);
-    hf_vec_reserve(&n->told, n->keys.n - n->complete);
-    for (uint32_t i = n->complete; i < n->keys.n; i++) {
-        const entry *e = &n->keys.at[i];
+    hf_vec_reserve(&n->told, n->n_keys - n->complete);
+    for (uint32_t i = n->complete; i < n->n_keys; i++) {
+        const entry *e = key_at(n, i);
         bool is_column = (e->table & COLUMN) != 0;
 
         n->told.at[n->told.n++] = (hf_watch_name){
             .table = is_column ? HF_WATCH_NO_KEY : e->table,
             .row = is_column ? e->table & ~COLUMN : i,
-            .initial = n->initials.at[i],
+            .initial = e->initial,
             .place = place_of(n, e)};
     }
-    n->complete = (uint32_t)n->keys.n;
+    n->complete = n->n_keys;
     pthread_mutex_unlock(&n->told_mutex);
     pthread_mutex_unlock(&n->mutex);
 }
@@ -486,11 +519,11 @@ void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out)
     const entry *e, *column = NULL;
 
     pthread_mutex_lock(&n->mutex);
-    HF_ASSERT(key < n->keys.n);
-    e = &n->keys.at[key];
+    HF_ASSERT(key < n->n_keys);
+    e = key_at(n, key);
     if (e->table & COLUMN) {
         column = e;
-        e = &n->keys.at[e->table & ~COLUMN];
+        e = key_at(n, e->table & ~COLUMN);
     }
     if (n->tables.at[e->table].length != NUMBER) {
         put_safe(text_of(n, &n->tables.at[e->table]), out);
@@ -514,8 +547,10 @@ size_t hf_watch_names_bytes(hf_watch_names *n)
     size_t bytes;
 
     pthread_mutex_lock(&n->mutex);
-    bytes = n->keys.cap * (sizeof(entry) + sizeof(uint64_t)) + n->bytes.cap +
+    bytes = n->first_room * sizeof(entry) + n->bytes.cap +
             n->n_slots * sizeof(slot);
+    if (n->chunks.n > 1)
+        bytes += (n->chunks.n - 1) * CHUNK_BYTES;
     pthread_mutex_unlock(&n->mutex);
     return bytes;
 }
