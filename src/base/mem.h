@@ -31,6 +31,11 @@ size_t hf_array_size(size_t count, size_t size);
 #define HF_NEW_ZEROED(type, count)                                             \
     ((type *)hf_alloc_zero((count), sizeof(type)))
 
+/* For a program that is about to use much memory, again and again: all threads
+ * share one heap, which begins with `room` bytes on huge pages and gives nothing
+ * back before the end.  Only a hint. */
+void hf_heap_prepare(size_t room);
+
 /* Zeroed memory straight from the system, on huge pages where it is large;
  * given back with the same size. */
 void *hf_pages_get(size_t size);

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "cli/limits.h"
 #include "cli/watch_source.h"
 
 /* A session nobody has heard of may be so far behind the newest event. */
 #define SLACK_NS 1000000000u
+#define HEAP_BYTES ((size_t)64 << 20) /* on huge pages */
 
 typedef struct settings {
     hf_watching_settings watching;
@@ -54,6 +56,7 @@ static hf_status open_all(hf_watch_source *s, const settings *set, char *hint,
         st = hf_source_listen(s, err);
     if (st != HF_OK)
         return st;
+    hf_heap_prepare(HEAP_BYTES);
     hf_watching_open(w, set->listen || s->follow, s->follow, SLACK_NS);
     if (!set->listen)
         return hf_source_prepare(s, err);
