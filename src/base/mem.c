@@ -59,9 +59,9 @@ void *hf_alloc_zero(size_t count, size_t size)
 
 void *hf_alloc_aligned(size_t alignment, size_t size)
 {
-    return must(aligned_alloc(alignment,
-                              (size + alignment - 1) & ~(alignment - 1)),
-                size);
+    return must(
+        aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1)),
+        size);
 }
 
 void *hf_realloc(void *p, size_t size)

@@ -32,8 +32,8 @@ size_t hf_array_size(size_t count, size_t size);
     ((type *)hf_alloc_zero((count), sizeof(type)))
 
 /* For a program that is about to use much memory, again and again: all threads
- * share one heap, which begins with `room` bytes on huge pages and gives nothing
- * back before the end.  Only a hint. */
+ * share one heap, which begins with `room` bytes on huge pages and gives
+ * nothing back before the end.  Only a hint. */
 void hf_heap_prepare(size_t room);
 
 /* Zeroed memory straight from the system, on huge pages where it is large;

@@ -143,8 +143,9 @@ static const hf_option options[] = {
      .min = 1,
      .max = 64,
      .summary = "threads that judge, beside the one that reads",
-     .detail = "The violations are the same, in the same order. Without it, two "
-               "for a finished file, one for what still grows.",
+     .detail =
+         "The violations are the same, in the same order. Without it, two "
+         "for a finished file, one for what still grows.",
      .example = "--threads 2"},
     {.name = "max",
      .letter = 'm',

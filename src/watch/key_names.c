@@ -203,8 +203,7 @@ static hf_str text_of(const hf_watch_names *n, const entry *e)
 /* There are few. */
 uint32_t hf_watch_names_table(hf_watch_names *n, hf_str table)
 {
-    hf_scalar name = {
-        .type = HF_TEXT, .text = table.ptr, .length = table.len};
+    hf_scalar name = {.type = HF_TEXT, .text = table.ptr, .length = table.len};
     entry e = {.length = NUMBER};
     uint32_t i;
 
@@ -471,11 +470,11 @@ void hf_watch_names_complete(hf_watch_names *n)
         const entry *e = key_at(n, i);
         bool is_column = (e->table & COLUMN) != 0;
 
-        n->told.at[n->told.n++] = (hf_watch_name){
-            .table = is_column ? HF_WATCH_NO_KEY : e->table,
-            .row = is_column ? e->table & ~COLUMN : i,
-            .initial = e->initial,
-            .place = place_of(n, e)};
+        n->told.at[n->told.n++] =
+            (hf_watch_name){.table = is_column ? HF_WATCH_NO_KEY : e->table,
+                            .row = is_column ? e->table & ~COLUMN : i,
+                            .initial = e->initial,
+                            .place = place_of(n, e)};
     }
     n->complete = n->n_keys;
     pthread_mutex_unlock(&n->told_mutex);

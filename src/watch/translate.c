@@ -173,10 +173,10 @@ static uint32_t name_keys(hf_translator *t, const hf_history *h, hf_key_id from)
     if (n > HF_WATCH_NAMES_MOST)
         n = HF_WATCH_NAMES_MOST;
     for (uint32_t i = 0; i < n; i++)
-        keys[i] = h->key_type[from + i] == HF_INT
-                      ? (hf_scalar){.type = HF_INT,
-                                    .number = h->key_data[from + i]}
-                      : hf_key_scalar(h, from + i);
+        keys[i] =
+            h->key_type[from + i] == HF_INT
+                ? (hf_scalar){.type = HF_INT, .number = h->key_data[from + i]}
+                : hf_key_scalar(h, from + i);
     hf_watch_names_keys(t->names, &t->table_of_key.at[from], keys, n,
                         &t->keys.at[from]);
     t->keys.n += n;

@@ -357,8 +357,8 @@ static void put_threads(size_t bytes, size_t ahead, uint64_t n)
     hf_rng rng;
 
     hf_rng_seed(&rng, n);
-    t.p = hf_pipeline_new(
-        &(hf_pipeline_options){.bytes = bytes, .ahead = ahead});
+    t.p =
+        hf_pipeline_new(&(hf_pipeline_options){.bytes = bytes, .ahead = ahead});
     for (uint32_t c = 0; c < 8; c++)
         (void)hf_pipeline_join(t.p, 0);
     pthread_create(&consumer, NULL, take, &t);
