@@ -277,12 +277,13 @@ static bool tick(void *user, hf_watcher *watcher)
 }
 
 /* A finished file comes as fast as it is read: a second thread judges, where
- * there is a core for it.  Else one keeps up with any database. */
+ * there is a core for it beside the two that read and judge.  Else one keeps up
+ * with any database. */
 static unsigned threads_of(const hf_watching *w, bool live)
 {
     if (w->set->threads.given)
         return (unsigned)w->set->threads.value;
-    return w->alone && !live && hf_threads_available() > 1 ? 2 : 1;
+    return w->alone && !live && hf_threads_available() > 2 ? 2 : 1;
 }
 
 void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
