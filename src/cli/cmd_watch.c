@@ -145,7 +145,7 @@ static const hf_option options[] = {
      .summary = "threads that judge, beside the one that reads",
      .detail =
          "The violations are the same, in the same order. Without it, two "
-         "for a finished file, one for what still grows.",
+         "for a finished file if there are three cores or more, else one.",
      .example = "--threads 2"},
     {.name = "max",
      .letter = 'm',
