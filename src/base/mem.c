@@ -1,10 +1,15 @@
 /* mem.c: allocation that does not fail, and the arena. */
 #include "base/mem.h"
 
+#include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void default_handler(size_t wanted)
 {
@@ -52,6 +57,13 @@ void *hf_alloc_zero(size_t count, size_t size)
     return must(calloc(1, bytes ? bytes : 1), bytes);
 }
 
+void *hf_alloc_aligned(size_t alignment, size_t size)
+{
+    return must(
+        aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1)),
+        size);
+}
+
 void *hf_realloc(void *p, size_t size)
 {
     if (size == 0) {
@@ -93,6 +105,26 @@ void *hf_realloc_large(void *p, size_t size)
     if (size >= 4 * HUGE_PAGE)
         want_huge_pages(p, size);
     return p;
+}
+
+void hf_heap_prepare(size_t room)
+{
+#ifdef __GLIBC__
+    char *from, *end;
+
+    (void)mallopt(M_ARENA_MAX, 1);
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    (void)mallopt(M_TOP_PAD, (int)room);
+    from = malloc(HUGE_PAGE); /* the heap grows by that and the room */
+    end = sbrk(0);
+    if (from && from < end && (size_t)(end - from) <= 2 * room)
+        want_huge_pages(from, (size_t)(end - from));
+    free(from);
+    (void)mallopt(M_TOP_PAD, (int)HUGE_PAGE);
+#else
+    (void)room;
+#endif
 }
 
 void *hf_pages_get(size_t size)

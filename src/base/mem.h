@@ -14,6 +14,8 @@
 
 void *hf_alloc(size_t size); /* contents undefined */
 void *hf_alloc_zero(size_t count, size_t size);
+/* At a multiple of a power of two; size is not 0. */
+void *hf_alloc_aligned(size_t alignment, size_t size);
 void *hf_realloc(void *p, size_t size); /* size 0 frees and returns NULL */
 void hf_free(void *p);
 /* As hf_alloc(); asks for huge pages when it is many megabytes. */
@@ -28,6 +30,11 @@ size_t hf_array_size(size_t count, size_t size);
     ((type *)hf_alloc(hf_array_size((count), sizeof(type))))
 #define HF_NEW_ZEROED(type, count)                                             \
     ((type *)hf_alloc_zero((count), sizeof(type)))
+
+/* For a program that is about to use much memory, again and again: all threads
+ * share one heap, which begins with `room` bytes on huge pages and gives
+ * nothing back before the end.  Only a hint. */
+void hf_heap_prepare(size_t room);
 
 /* Zeroed memory straight from the system, on huge pages where it is large;
  * given back with the same size. */

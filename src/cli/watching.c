@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "cli/check.h"
 
 #define SHOWN 10u
@@ -269,15 +270,23 @@ static bool tick(void *user, hf_watcher *watcher)
     return false;
 }
 
+/* A finished file comes as fast as it is read: a second thread judges, where
+ * there is a core for it beside the two that read and judge.  Else one keeps up
+ * with any database. */
+static unsigned threads_of(const hf_watching *w, bool live)
+{
+    if (w->set->threads.given)
+        return (unsigned)w->set->threads.value;
+    return w->alone && !live && hf_threads_available() > 2 ? 2 : 1;
+}
+
 void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
                       uint64_t slack_ns)
 {
     double stall = w->set->stall > 0 ? w->set->stall : DEFAULT_STALL;
     hf_watcher_options o = {
         .watch = {.profile = w->profile,
-                  .threads = w->set->threads.given
-                                 ? (unsigned)w->set->threads.value
-                                 : 1,
+                  .threads = threads_of(w, live),
                   .clock_error = nanoseconds(w->set->clock_error)},
         .pipeline = {.stall_ns = live ? nanoseconds(stall) : 0,
                      .ahead = w->alone && !live ? FILE_AHEAD : 0,

@@ -40,6 +40,7 @@ typedef struct hf_watch_ending {
 
 /* Was all of the input judged as far as it can be? */
 bool hf_watch_ending_is_whole(const hf_watch_ending *e);
+/* Of the mechanisms; what is printed calls HF_INVALID "broken". */
 hf_verdict hf_watch_ending_verdict(const hf_watch_ending *e);
 void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out);
 void hf_watch_ending_write(const hf_watch_ending *e, hf_out *out);

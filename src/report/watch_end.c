@@ -77,6 +77,13 @@ hf_verdict hf_watch_ending_verdict(const hf_watch_ending *e)
     return hf_watch_ending_is_whole(e) ? HF_VALID : HF_UNKNOWN;
 }
 
+/* "invalid" is a level that was not kept, which only check can say: a
+ * mechanism may break, and the level hold all the same, by luck. */
+static const char *verdict_name(hf_verdict verdict)
+{
+    return verdict == HF_INVALID ? "broken" : hf_verdict_name(verdict);
+}
+
 static uint64_t sum(const uint64_t *n)
 {
     return n[HF_WATCH_WW] + n[HF_WATCH_WR] + n[HF_WATCH_RW];
@@ -113,7 +120,7 @@ static void put_answer(const hf_watch_ending *e, bool color, hf_out *out)
 
     hf_out_format(
         out, "%s%s%s: ", color ? verdict == HF_UNKNOWN ? "\033[1;33m" : on : "",
-        hf_verdict_name(verdict), color ? "\033[0m" : "");
+        verdict_name(verdict), color ? "\033[0m" : "");
     if (verdict == HF_INVALID)
         put_count(s->violations, "violation", "violations", out);
     else
@@ -205,6 +212,11 @@ void hf_watch_ending_print(const hf_watch_ending *e, bool color, hf_out *out)
             put_count(s->by_mechanism[m], "violation", "violations", out);
             hf_out_char(out, '\n');
         }
+    if (s->violations > 0 && e->profile->promise[0])
+        hf_out_format(out,
+                      "  whether %s was kept all the same, \"holdfast check\" "
+                      "tells\n",
+                      e->profile->promise);
     put_share(s, out);
     for (unsigned i = 0; i < n; i++) {
         hf_out_text(out, "  not judged: ");
@@ -318,7 +330,7 @@ void hf_watch_ending_write(const hf_watch_ending *e, hf_out *out)
 
     hf_watch_begin(&j, "watch", out);
     hf_json_key(&j, "verdict");
-    hf_json_text(&j, hf_verdict_name(hf_watch_ending_verdict(e)));
+    hf_json_text(&j, verdict_name(hf_watch_ending_verdict(e)));
     hf_watch_write_promise(&j, e->profile);
     hf_json_key(&j, "stopped");
     hf_json_text(&j, e->stopped);

@@ -573,19 +573,30 @@ static inline watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t,
                                           uint32_t key, uint32_t row,
                                           item_kind kind)
 {
-    watch_item it;
+    return (watch_item){.now = w->now,
+                        .seq = w->seq,
+                        .txn = t->id,
+                        .serial = t->serial,
+                        .snapshot = t->snapshot,
+                        .key = key,
+                        .row = row,
+                        .scan = NO_ID,
+                        .kind = (uint8_t)kind,
+                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
+}
 
-    memset(&it, 0, sizeof(it));
-    it.now = w->now;
-    it.seq = w->seq;
-    it.txn = t->id;
-    it.serial = t->serial;
-    it.snapshot = t->snapshot;
-    it.key = key;
-    it.row = row;
-    it.scan = NO_ID;
-    it.kind = (uint8_t)kind;
-    it.flags = t->is_suspect ? ITEM_SUSPECT : 0;
+/* Such an item, where its shard will find it, to be completed at once. */
+static inline watch_item *hf_watch_new_item(hf_watch *w, const watch_txn *t,
+                                            uint32_t key, uint32_t row,
+                                            item_kind kind)
+{
+    watch_shard *s = &w->shards[row % SHARDS];
+    watch_item *it;
+
+    __builtin_prefetch(key_at(w, key), 1, 2);
+    hf_vec_reserve(&s->next, 1);
+    it = &s->next.at[s->next.n++];
+    *it = hf_watch_item_of(w, t, key, row, kind);
     return it;
 }
 
@@ -617,7 +628,17 @@ span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
 /* Remembers a read's lock; scan: see own_lock. */
 void hf_watch_lock_read(hf_watch *w, watch_txn *t, own_lock lock);
 const own_write *hf_watch_own(const watch_txn *t, uint32_t key);
-void hf_watch_page(hf_watch *w, uint32_t key);
+void hf_watch_new_page(hf_watch *w, uint32_t page);
+
+/* The key has a place. */
+static inline void hf_watch_page(hf_watch *w, uint32_t key)
+{
+    uint32_t at = key >> PAGE_BITS;
+
+    if (at >= w->page_room || !w->pages[at])
+        hf_watch_new_page(w, at);
+}
+
 void hf_watch_mark_whole(hf_watch *w, uint32_t key);
 /* A violation found by intake; to be filled. */
 hf_violation *hf_watch_intake_violation(hf_watch *w, const watch_txn *t);

@@ -203,7 +203,7 @@ static bool is_locking(const hf_event *e)
 static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
 {
     const own_write *own = hf_watch_own(t, e->key);
-    watch_item it;
+    watch_item *it;
 
     if (own && w->profile.locks_at_commit)
         return; /* what is kept back until then may not be read either */
@@ -228,24 +228,23 @@ static void take_read(hf_watch *w, watch_txn *t, const hf_event *e, span at)
         w->stats.unjudged[HF_UNJUDGED_LEVEL]++;
         return;
     }
-    it = hf_watch_item_of(w, t, e->key, e->row, ITEM_READ);
-    it.value = e->value;
-    it.at = at;
-    it.statement = e->statement;
-    it.snapshot = hf_watch_read_snapshot(w, t, at, is_locking(e), &it.flags);
+    it = hf_watch_new_item(w, t, e->key, e->row, ITEM_READ);
+    it->value = e->value;
+    it->at = at;
+    it->statement = e->statement;
+    it->snapshot = hf_watch_read_snapshot(w, t, at, is_locking(e), &it->flags);
     if (e->statement >= MOST_STATEMENTS)
-        it.flags |= ITEM_LOOSE;
+        it->flags |= ITEM_LOOSE;
     if ((e->key != e->row || t->has_columns) && !w->fuw && own_row(t, e->row) &&
         w->profile.read == HF_WATCH_READ_TRANSACTION) {
         /* its own version of the row has what others had written by then */
-        it.snapshot.hi = at.hi;
-        it.flags |= ITEM_LOOSE;
+        it->snapshot.hi = at.hi;
+        it->flags |= ITEM_LOOSE;
     }
     if (t->scan != NO_ID) {
-        it.scan = t->scan;
-        it.flags |= ITEM_SCANNED;
+        it->scan = t->scan;
+        it->flags |= ITEM_SCANNED;
     }
-    hf_watch_push_item(w, &it);
 }
 
 /* Writes of a spoiled transaction may be seen by anybody from now on. */

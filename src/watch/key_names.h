@@ -8,6 +8,7 @@
 #define HF_WATCH_KEY_NAMES_H
 
 #include "base/out.h"
+#include "base/vec.h"
 #include "holdfast.h"
 
 typedef struct hf_watch_names hf_watch_names;
@@ -45,14 +46,16 @@ typedef struct hf_watch_name {
                        first bytes */
 } hf_watch_name;
 
+typedef HF_VEC(hf_watch_name) hf_watch_name_list;
+
 /* All that is known of the keys so far has been said: others may know them. */
 void hf_watch_names_complete(hf_watch_names *n);
 /* Those that are complete. */
 uint32_t hf_watch_names_count(hf_watch_names *n);
 uint32_t hf_watch_names_tables(hf_watch_names *n);
-/* Those from `from` on that are complete, up to `most`; how many. */
-uint32_t hf_watch_names_get(hf_watch_names *n, uint32_t from, uint32_t most,
-                            hf_watch_name *ret);
+/* Those that became complete since, in the order of their numbers, in the place
+ * of what is in the list; by one thread. */
+void hf_watch_names_take(hf_watch_names *n, hf_watch_name_list *list);
 /* x, accounts/7, key 7; as reports do. */
 void hf_watch_names_print(hf_watch_names *n, uint32_t key, hf_out *out);
 /* The table ("" for plain keys), and the key; the texts are copied to out. */

@@ -1,7 +1,9 @@
 /* pipeline.c: local buffers of clients, waiting and stalls.
  *
- * The mutex is taken once for each push (a transaction, usually) and once for
- * each block that goes out, never for a single event.
+ * The mutex is taken once for each push (a transaction, usually), or for each
+ * block of what is put, and by the consumer when it takes all that a client has
+ * in its queue: never for a single event.  It is held for a microsecond at
+ * most, so who finds it taken spins before he sleeps.
  */
 #include "watch/pipeline.h"
 
@@ -16,7 +18,7 @@
 #define SMALL_FROM 256u /* clients */
 /* A consumer that sleeps is woken for so many events, else it looks by itself
  * now and then. */
-#define WAKE_EVENTS 2048u
+#define WAKE_EVENTS 16384u
 #define LOOK_NS 5000000u
 
 /* ---- blocks -------------------------------------------------------------- */
@@ -46,7 +48,7 @@ hf_event_block *hf_block_get(hf_pipeline *p, bool small)
         *spare = b->next;
         *(small ? &p->n_free_small : &p->n_free) -= 1;
     } else {
-        b = hf_alloc(block_bytes(room));
+        b = hf_alloc_aligned(HF_CACHE_LINE, block_bytes(room));
         b->room = room;
     }
     b->next = NULL;
@@ -75,12 +77,23 @@ void hf_block_put(hf_pipeline *p, hf_event_block *b)
     }
 }
 
+void hf_blocks_put_used(hf_pipeline *p)
+{
+    while (p->used) {
+        hf_event_block *b = p->used;
+
+        p->used = b->next;
+        hf_block_put(p, b);
+    }
+}
+
 /* ---- life ---------------------------------------------------------------- */
 
 hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
 {
     hf_pipeline *p = HF_NEW(hf_pipeline);
     size_t bytes = o->bytes ? o->bytes : DEFAULT_BYTES;
+    pthread_mutexattr_t spins;
     pthread_condattr_t monotonic;
 
     p->o = *o;
@@ -92,7 +105,10 @@ hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
         p->ahead_blocks = p->most_blocks;
     p->spill_fd = -1;
     p->watermark = UINT64_MAX;
-    pthread_mutex_init(&p->mutex, NULL);
+    pthread_mutexattr_init(&spins);
+    pthread_mutexattr_settype(&spins, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&p->mutex, &spins);
+    pthread_mutexattr_destroy(&spins);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&p->work, &monotonic);
@@ -121,17 +137,21 @@ void hf_pipeline_free(hf_pipeline *p)
         for (size_t k = c->local.first; k < c->local.runs.n; k++)
             hf_free(c->local.runs.at[k].block);
         hf_vec_release(&c->local.runs);
+        free_blocks(c->ready);
+        hf_free(c->draft);
         hf_free(c->head);
         hf_free(c);
     }
     free_blocks(p->free_blocks);
     free_blocks(p->free_small);
+    free_blocks(p->used);
     hf_vec_release(&p->clients);
     hf_vec_release(&p->late);
     hf_vec_release(&p->gone);
     hf_vec_release(&p->spill_free);
     hf_vec_release(&p->heap);
     hf_vec_release(&p->dry);
+    hf_vec_release(&p->drafting);
     if (p->spill_fd >= 0)
         (void)close(p->spill_fd);
     pthread_mutex_destroy(&p->mutex);
@@ -175,18 +195,16 @@ void hf_pipeline_stand_in(hf_pipeline *p, uint32_t client)
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* A block of the client with room for an event; NULL: stopped. */
-static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
+static hf_event_run *last_run(hf_event_queue *q)
 {
-    hf_event_queue *q = &c->local;
-    hf_event_run *last = NULL;
-    hf_event_block *b;
+    return q->runs.n > q->first ? &q->runs.at[q->runs.n - 1] : NULL;
+}
 
-    if (q->runs.n > q->first) {
-        last = &q->runs.at[q->runs.n - 1];
-        if (last->block && last->block->n < last->block->room)
-            return last->block;
-    }
+/* A block for the client; waits until there may be one.  NULL: stopped. */
+static hf_event_block *new_block(hf_pipeline *p, hf_pipeline_client *c)
+{
+    hf_event_run *last;
+
     while (blocks_in_use(p) >= p->ahead_blocks && !p->stopped && !p->starved &&
            !p->o.one_thread) {
         p->held = true;
@@ -195,10 +213,14 @@ static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
     if (p->stopped)
         return NULL;
     /* the consumer may have taken it meanwhile */
-    last = q->runs.n > q->first ? &q->runs.at[q->runs.n - 1] : NULL;
+    last = last_run(&c->local);
     if (is_full(p) && last && last->block && !hf_spill_out(p, last))
         return NULL;
-    b = hf_block_get(p, !last && p->clients.n > SMALL_FROM);
+    return hf_block_get(p, !last && p->clients.n > SMALL_FROM);
+}
+
+static void enqueue(hf_event_queue *q, hf_event_block *b)
+{
     if (q->first > 64 && q->first * 2 > q->runs.n) { /* those gone */
         for (size_t i = q->first; i < q->runs.n; i++)
             q->runs.at[i - q->first] = q->runs.at[i];
@@ -206,6 +228,19 @@ static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
         q->first = 0;
     }
     hf_vec_push(&q->runs, (hf_event_run){.block = b});
+}
+
+/* A block of the queue with room for an event; NULL: stopped. */
+static hf_event_block *open_block(hf_pipeline *p, hf_pipeline_client *c)
+{
+    hf_event_run *last = last_run(&c->local);
+    hf_event_block *b;
+
+    if (last && last->block && last->block->n < last->block->room)
+        return last->block;
+    b = new_block(p, c);
+    if (b)
+        enqueue(&c->local, b);
     return b;
 }
 
@@ -228,6 +263,34 @@ static bool ascends(hf_pipeline *p, hf_pipeline_client *c, const hf_event *e)
     return false;
 }
 
+static void write_event(hf_event_block *b, hf_pipeline_client *c,
+                        const hf_event *e)
+{
+    hf_event *to = &b->events[b->n++];
+
+    *to = *e;
+    to->client = c->number;
+    if (c->is_new)
+        to->flags |= HF_EVENT_FIRST;
+    c->is_new = false;
+    c->last = e->before;
+    if (e->after != UINT64_MAX && e->after > c->answered)
+        c->answered = e->after;
+}
+
+/* So many events more of the client are in its queue. */
+static void tell(hf_pipeline *p, hf_pipeline_client *c, size_t n)
+{
+    if (c->promise != UINT64_MAX && c->last > c->promise)
+        c->promise = c->last;
+    if (c->last > p->newest)
+        p->newest = c->last;
+    p->stats.waiting += n;
+    p->fresh += n;
+    if (p->waits && p->fresh >= WAKE_EVENTS)
+        pthread_cond_signal(&p->work);
+}
+
 static bool push(hf_pipeline *p, hf_pipeline_client *c, const hf_event *events,
                  size_t n)
 {
@@ -240,20 +303,21 @@ static bool push(hf_pipeline *p, hf_pipeline_client *c, const hf_event *events,
             b = open_block(p, c);
         if (!b)
             return false;
-        b->events[b->n] = events[i];
-        if (c->is_new)
-            b->events[b->n].flags |= HF_EVENT_FIRST;
-        c->is_new = false;
-        b->events[b->n++].client = c->number;
-        c->last = events[i].before;
-        if (events[i].after != UINT64_MAX && events[i].after > c->answered)
-            c->answered = events[i].after;
+        write_event(b, c, &events[i]);
     }
-    if (c->promise != UINT64_MAX && c->last > c->promise)
-        c->promise = c->last;
-    if (c->last > p->newest)
-        p->newest = c->last;
     return !p->stopped;
+}
+
+/* The draft goes to the queue; under the mutex. */
+static void hand_over(hf_pipeline *p, hf_pipeline_client *c)
+{
+    hf_event_block *b = c->draft;
+
+    if (!b)
+        return;
+    c->draft = NULL;
+    enqueue(&c->local, b);
+    tell(p, c, b->n);
 }
 
 bool hf_pipeline_push(hf_pipeline *p, uint32_t client, const hf_event *events,
@@ -268,13 +332,67 @@ bool hf_pipeline_push(hf_pipeline *p, uint32_t client, const hf_event *events,
     HF_ASSERT(!c->left);
     if (p->o.stall_ns > 0)
         c->heard_ns = hf_clock_ns();
+    hand_over(p, c);
     fine = push(p, c, events, n);
-    p->stats.waiting += n;
-    p->fresh += n;
-    if (p->waits && p->fresh >= WAKE_EVENTS)
-        pthread_cond_signal(&p->work);
+    tell(p, c, n);
     pthread_mutex_unlock(&p->mutex);
     return fine;
+}
+
+static void hand_over_all(hf_pipeline *p)
+{
+    for (size_t i = 0; i < p->drafting.n; i++) {
+        p->drafting.at[i]->is_drafting = false;
+        hand_over(p, p->drafting.at[i]);
+    }
+    p->drafting.n = 0;
+    atomic_store_explicit(&p->asks, false, memory_order_relaxed);
+}
+
+/* A draft with room. */
+static bool open_draft(hf_pipeline *p, hf_pipeline_client *c)
+{
+    pthread_mutex_lock(&p->mutex);
+    hand_over(p, c);
+    c->draft = new_block(p, c);
+    if (!c->is_drafting)
+        hf_vec_push(&p->drafting, c);
+    c->is_drafting = true;
+    pthread_mutex_unlock(&p->mutex);
+    return c->draft != NULL;
+}
+
+/* An event that cannot stand where it is. */
+static void set_aside(hf_pipeline *p, hf_pipeline_client *c, const hf_event *e)
+{
+    pthread_mutex_lock(&p->mutex);
+    (void)ascends(p, c, e);
+    p->stats.waiting++;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+bool hf_pipeline_put(hf_pipeline *p, uint32_t client, const hf_event *events,
+                     size_t n)
+{
+    /* only this thread adds clients */
+    hf_pipeline_client *c = p->clients.at[client];
+
+    HF_ASSERT(!c->left && p->o.stall_ns == 0);
+    for (size_t i = 0; i < n; i++) {
+        if (events[i].before < c->last || events[i].txn == c->bad_txn) {
+            set_aside(p, c, &events[i]);
+            continue;
+        }
+        if ((!c->draft || c->draft->n == c->draft->room) && !open_draft(p, c))
+            return false;
+        write_event(c->draft, c, &events[i]);
+    }
+    if (atomic_load_explicit(&p->asks, memory_order_relaxed)) {
+        pthread_mutex_lock(&p->mutex);
+        hand_over_all(p);
+        pthread_mutex_unlock(&p->mutex);
+    }
+    return true;
 }
 
 void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from)
@@ -283,6 +401,7 @@ void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from)
 
     pthread_mutex_lock(&p->mutex);
     c = p->clients.at[client];
+    hand_over(p, c);
     if (from > c->promise)
         c->promise = from;
     if (from > c->last)
@@ -294,6 +413,7 @@ void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from)
 void hf_pipeline_leave(hf_pipeline *p, uint32_t client)
 {
     pthread_mutex_lock(&p->mutex);
+    hand_over(p, p->clients.at[client]);
     if (!p->clients.at[client]->left)
         p->stats.clients--;
     p->clients.at[client]->left = true;
@@ -303,6 +423,7 @@ void hf_pipeline_leave(hf_pipeline *p, uint32_t client)
 void hf_pipeline_end(hf_pipeline *p)
 {
     pthread_mutex_lock(&p->mutex);
+    hand_over_all(p);
     for (size_t i = 0; i < p->clients.n; i++)
         p->clients.at[i]->left = true;
     p->stats.clients = 0;
@@ -377,6 +498,7 @@ static bool await(hf_pipeline *p, uint64_t until)
             p->is_done = true;
             return false;
         }
+        atomic_store_explicit(&p->asks, true, memory_order_relaxed);
         if (!p->starved) {
             p->starved = true;
             pthread_cond_broadcast(&p->room);
@@ -409,6 +531,7 @@ size_t hf_pipeline_take(hf_pipeline *p, hf_event *to, size_t most,
         bool some;
 
         pthread_mutex_lock(&p->mutex);
+        hf_blocks_put_used(p);
         some = await(p, n > 0 ? 0 : until);
         publish(p);
         pthread_mutex_unlock(&p->mutex);

@@ -63,6 +63,12 @@ void hf_pipeline_stand_in(hf_pipeline *p, uint32_t client);
  * or the file for what does not fit could not be written. */
 bool hf_pipeline_push(hf_pipeline *p, uint32_t client, const hf_event *events,
                       size_t n);
+/* The same for events that nobody waits for: they may stay with the producer
+ * until a block is full, the consumer has nothing else, or their client leaves.
+ * By one thread, which is also the only one that joins clients; where clients
+ * are waited for, however long they stall. */
+bool hf_pipeline_put(hf_pipeline *p, uint32_t client, const hf_event *events,
+                     size_t n);
 /* Nothing earlier than `from` will come of this client. */
 void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from);
 /* Nothing at all. */

@@ -4,22 +4,25 @@
 #define HF_WATCH_PIPELINE_IMPL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/vec.h"
 #include "watch/pipeline.h"
 
-#define HF_BLOCK_EVENTS 126u /* a block is a little less than 8 KiB */
+#define HF_BLOCK_EVENTS 127u /* a block is 8 KiB */
 /* Where there are very many clients most say little: the first block of each is
  * a small one. */
 #define HF_SMALL_EVENTS 8u
 #define HF_SMALL_IN_BLOCK 15u /* that fit in the bytes of a block */
+
+#define HF_CACHE_LINE 64u
 
 typedef struct hf_event_block hf_event_block;
 struct hf_event_block {
     hf_event_block *next;
     uint32_t at, n; /* events at .. n - 1 are still to go */
     uint32_t room;  /* HF_BLOCK_EVENTS or HF_SMALL_EVENTS */
-    hf_event events[];
+    _Alignas(HF_CACHE_LINE) hf_event events[]; /* a line each */
 };
 
 /* One entry of a client's queue: a block in memory, or a place in the file. */
@@ -36,6 +39,9 @@ typedef struct hf_event_queue {
 
 typedef struct hf_pipeline_client {
     uint32_t number;
+    /* its producer's */
+    hf_event_block *draft; /* not in the queue yet */
+    bool is_drafting;      /* in `drafting` */
     /* under the mutex */
     hf_event_queue local;
     uint64_t promise;  /* nothing earlier will be pushed; UINT64_MAX: others
@@ -48,7 +54,8 @@ typedef struct hf_pipeline_client {
     bool left, stands_in;
     bool is_new; /* nothing was pushed yet */
     /* the consumer's */
-    hf_event_block *head; /* NULL: dry */
+    hf_event_block *head;  /* NULL: dry */
+    hf_event_block *ready; /* after it, by `next`: taken from the queue */
     bool passed;
 } hf_pipeline_client;
 
@@ -76,6 +83,9 @@ struct hf_pipeline {
     bool ended, stopped;
     bool starved; /* the consumer waits for a client */
     bool waits;   /* the consumer sleeps */
+    /* the consumer has nothing to go on with, and asks for drafts */
+    atomic_bool asks;
+    HF_VEC(hf_pipeline_client *) drafting; /* the producer's: may have one */
     int spill_fd;
     uint64_t spill_end;
     HF_VEC(uint64_t) spill_free;
@@ -85,12 +95,15 @@ struct hf_pipeline {
     uint64_t watermark;               /* least promise of these */
     uint64_t done;                    /* `before` of the last that went */
     uint64_t n_taken, n_batches;
+    hf_event_block *used; /* blocks that are done, by `next`, not given back */
     bool is_done;
 };
 
 /* Under the mutex. */
 hf_event_block *hf_block_get(hf_pipeline *p, bool small);
 void hf_block_put(hf_pipeline *p, hf_event_block *b);
+/* Those that the consumer is done with. */
+void hf_blocks_put_used(hf_pipeline *p);
 
 /* pipeline_spill.c, under the mutex.  The first makes the block free. */
 bool hf_spill_out(hf_pipeline *p, hf_event_run *run);

@@ -11,6 +11,8 @@
 
 #include "watch/pipeline_impl.h"
 
+#define AHEAD 6u /* events; beyond the block it does no harm */
+
 /* ---- the heap ------------------------------------------------------------ */
 
 static void sift_down(hf_heap_entry *heap, size_t n, size_t i)
@@ -80,26 +82,37 @@ static void set_late_aside(hf_pipeline *p, hf_pipeline_client *c,
     b->n = kept;
 }
 
-/* The next block that has an event to go; NULL: dry. */
+/* The next block that has an event to go, under the mutex; NULL: dry.  Those
+ * after it that are in memory come along: they are later than this one, which
+ * will be in the heap, so none of them can become late. */
 static hf_event_block *next_block(hf_pipeline *p, hf_pipeline_client *c)
 {
     hf_event_queue *q = &c->local;
+    hf_event_block *first = NULL, **last = &first;
 
     while (q->first < q->runs.n) {
         hf_event_run *run = &q->runs.at[q->first];
         hf_event_block *b;
 
-        if (!run->block && !hf_spill_in(p, run))
-            return NULL;
+        if (!run->block && (first || !hf_spill_in(p, run)))
+            break;
         b = run->block;
         if (++q->first == q->runs.n)
             q->first = q->runs.n = 0;
         set_late_aside(p, c, b);
-        if (b->at < b->n)
-            return b;
-        hf_block_put(p, b);
+        if (b->at < b->n) {
+            *last = b;
+            last = &b->next;
+        } else {
+            hf_block_put(p, b);
+        }
     }
-    return NULL;
+    if (!first)
+        return NULL;
+    *last = NULL;
+    c->ready = first->next;
+    first->next = NULL;
+    return first;
 }
 
 static void set_watermark(hf_pipeline *p)
@@ -139,26 +152,40 @@ bool hf_pipeline_fetch(hf_pipeline *p)
 
 /* ---- merging ------------------------------------------------------------- */
 
+static void set_top(hf_pipeline *p, hf_pipeline_client *c, hf_event_block *b)
+{
+    c->head = b;
+    p->heap.at[0].before = b->events[b->at].before;
+    sift_down(p->heap.at, p->heap.n, 0);
+}
+
 /* The block at the top is used up: its next, or the client is dry. */
 static void refill_top(hf_pipeline *p)
 {
     hf_pipeline_client *c = p->heap.at[0].client;
+    hf_event_block *b = c->ready;
 
-    pthread_mutex_lock(&p->mutex);
-    hf_block_put(p, c->head);
-    c->head = next_block(p, c);
-    if (!c->head && c->left)
-        hf_vec_push(&p->gone, c->number);
-    if (!c->head && !c->left) {
-        hf_vec_push(&p->dry, c);
-        if (c->promise < p->watermark)
-            p->watermark = c->promise;
+    c->head->next = p->used;
+    p->used = c->head;
+    if (b) {
+        c->ready = b->next;
+        b->next = NULL;
+        set_top(p, c, b);
+        return;
     }
+    pthread_mutex_lock(&p->mutex);
+    hf_blocks_put_used(p);
+    c->head = next_block(p, c);
     if (c->head) {
-        p->heap.at[0].before = c->head->events[c->head->at].before;
-        sift_down(p->heap.at, p->heap.n, 0);
+        set_top(p, c, c->head);
     } else {
         heap_drop_top(p);
+        if (c->left)
+            hf_vec_push(&p->gone, c->number);
+        else
+            hf_vec_push(&p->dry, c);
+        if (!c->left && c->promise < p->watermark)
+            p->watermark = c->promise;
     }
     pthread_mutex_unlock(&p->mutex);
 }
@@ -188,7 +215,8 @@ size_t hf_pipeline_merge(hf_pipeline *p, hf_event *to, size_t most)
 
         if (end - i > most - n)
             end = i + (uint32_t)(most - n);
-        do {
+        do { /* they were written by another core */
+            __builtin_prefetch(&b->events[i + AHEAD]);
             to[n++] = b->events[i++];
         } while (i < end && b->events[i].before <= limit);
         b->at = i;

@@ -147,19 +147,23 @@ void hf_watch_place(hf_watch *w, uint32_t key, uint32_t row, uint32_t group,
                     uint64_t place)
 {
     watch_group *g;
+    watch_key *k;
 
     if (key >= WHOLE_DATABASE || row >= WHOLE_DATABASE || group >= MOST_GROUPS)
         return;
     hf_watch_page(w, key);
-    hf_watch_page(w, row);
-    if (key_at(w, key)->row != NO_ID && key_at(w, key)->row != row)
+    if (row != key)
+        hf_watch_page(w, row);
+    k = key_at(w, key);
+    if (k->row != NO_ID && k->row != row)
         return;
-    key_at(w, key)->row = row;
+    k->row = row;
     if (key == row)
         hf_watch_mark_whole(w, key);
     g = group_at(w, group);
     hf_vec_push(&g->fresh, (placed){place, key});
-    hf_watch_total_place(w, key, group, place);
+    if (w->totals.n > 0)
+        hf_watch_total_place(w, key, group, place);
     for (size_t i = 0; i < g->live.n; i++) {
         const live_scan *s = &g->live.at[i];
         watch_txn *t = &w->txns.at[s->slot];

@@ -47,18 +47,24 @@ static uint32_t table_of(hf_translator *t, const hf_history *h, hf_string_id s)
 static void name_tables(hf_translator *t, const hf_history *h)
 {
     uint32_t plain = hf_watch_names_table(t->names, (hf_str){0});
+    hf_string_id last = HF_NONE; /* most are of the table before */
+    uint32_t last_table = plain;
 
     t->tables.n = t->table_of_key.n = 0;
     hf_vec_reserve(&t->tables, h->n_strings);
-    for (uint32_t i = 0; i < h->n_strings; i++)
-        t->tables.at[t->tables.n++] = UINT32_MAX;
+    if (h->n_strings > 0)
+        memset(t->tables.at, 0xff, h->n_strings * sizeof(*t->tables.at));
+    t->tables.n = h->n_strings;
     hf_vec_reserve(&t->table_of_key, h->n_keys);
     for (hf_key_id k = 0; k < h->n_keys; k++) {
         hf_string_id table = h->key_table ? h->key_table[k] : HF_NONE;
 
-        t->table_of_key.at[t->table_of_key.n++] =
-            table == HF_NONE ? plain : table_of(t, h, table);
+        if (table != last)
+            last_table = table == HF_NONE ? plain : table_of(t, h, table);
+        last = table;
+        t->table_of_key.at[k] = last_table;
     }
+    t->table_of_key.n = h->n_keys;
 }
 
 void hf_translator_survey(hf_translator *t, const hf_history *h)
@@ -72,6 +78,14 @@ void hf_translator_survey(hf_translator *t, const hf_history *h)
                                   hf_value_scalar(h, v));
     t->columns.is_survey = false;
     t->is_surveyed = true;
+}
+
+/* Conditions are about rows that are more than a number. */
+static void keep_row(hf_translator *t, const hf_history *h, hf_value_id v,
+                     uint64_t value)
+{
+    if (value != HF_EVENT_NO_ROW && !hf_watch_value_is_int(value))
+        hf_watch_scans_row(t->scans, value, hf_value_scalar(h, v));
 }
 
 static bool has_columns(hf_translator *t, const hf_history *h, hf_key_id key,
@@ -136,14 +150,15 @@ static void take_initial(hf_translator *t, const hf_history *h, hf_key_id k,
                          hf_value_id initial)
 {
     uint32_t key = t->keys.at[k];
+    uint64_t value;
 
     if (!has_columns(t, h, k, initial)) {
         if (t->is_surveyed && h->value_type[initial] == HF_ROW)
             keep_initial(t, key, t->table_of_key.at[k],
                          hf_value_scalar(h, initial));
-        hf_watch_names_initial(t->names, key, hf_watch_value_in(h, initial));
-        hf_watch_scans_row(t->scans, hf_watch_value_in(h, initial),
-                           hf_value_scalar(h, initial));
+        value = hf_watch_value_in(h, initial);
+        hf_watch_names_initial(t->names, key, value);
+        keep_row(t, h, initial, value);
         return;
     }
     set_initial_columns(t, key, hf_value_scalar(h, initial));
@@ -158,7 +173,10 @@ static uint32_t name_keys(hf_translator *t, const hf_history *h, hf_key_id from)
     if (n > HF_WATCH_NAMES_MOST)
         n = HF_WATCH_NAMES_MOST;
     for (uint32_t i = 0; i < n; i++)
-        keys[i] = hf_key_scalar(h, from + i);
+        keys[i] =
+            h->key_type[from + i] == HF_INT
+                ? (hf_scalar){.type = HF_INT, .number = h->key_data[from + i]}
+                : hf_key_scalar(h, from + i);
     hf_watch_names_keys(t->names, &t->table_of_key.at[from], keys, n,
                         &t->keys.at[from]);
     t->keys.n += n;
@@ -179,7 +197,8 @@ void hf_translator_piece(hf_translator *t, const hf_history *h)
     for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
         if (h->key_initial[k] != HF_NONE)
             take_initial(t, h, k, h->key_initial[k]);
-    hf_watch_names_complete(t->names);
+    if (!t->is_surveyed) /* else more may be said, until it is settled */
+        hf_watch_names_complete(t->names);
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -249,8 +268,7 @@ static void put_item(maker *m, hf_event_kind kind, unsigned flags,
     m->e.value =
         value == HF_NONE ? HF_EVENT_NO_ROW : hf_watch_value_in(m->h, value);
     if (kind == HF_EVENT_WRITE && value != HF_NONE)
-        hf_watch_scans_row(m->t->scans, m->e.value,
-                           hf_value_scalar(m->h, value));
+        keep_row(m->t, m->h, value, m->e.value);
     put(m, kind, flags);
     if (kind == HF_EVENT_WRITE && m->e.value == HF_EVENT_NO_ROW)
         delete_columns(m, flags, m->e.row);
@@ -387,8 +405,7 @@ static void put_predicate(maker *m, hf_op_id op, hf_op_kind kind,
     for (uint32_t i = 0; i < p.n_results; i++) {
         hf_value_id v = p.results[i].value;
 
-        hf_watch_scans_row(m->t->scans, hf_watch_value_in(m->h, v),
-                           hf_value_scalar(m->h, v));
+        keep_row(m->t, m->h, v, hf_watch_value_in(m->h, v));
         put_item(m, HF_EVENT_READ, flags, m->h->value_key[v], v);
     }
     m->in_scan = false;

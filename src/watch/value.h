@@ -27,8 +27,28 @@ static inline int64_t hf_watch_value_int(uint64_t value)
     return (int64_t)(zigzag >> 1) ^ -(int64_t)(zigzag & 1);
 }
 
+#define HF_WATCH_INT_BOUND ((int64_t)1 << 62)
+
+static inline bool hf_watch_int_fits(int64_t number)
+{
+    return number >= -HF_WATCH_INT_BOUND && number < HF_WATCH_INT_BOUND;
+}
+
+/* A whole number that fits. */
+static inline uint64_t hf_watch_value_of_int(int64_t number)
+{
+    return ((uint64_t)number << 1 ^ -(uint64_t)(number < 0)) << 1 | 1;
+}
+
 uint64_t hf_watch_value_of(hf_scalar s);
-/* A list is its last element. */
-uint64_t hf_watch_value_in(const hf_history *h, hf_value_id v);
+/* Of a value that is no such number; a list is its last element. */
+uint64_t hf_watch_value_other(const hf_history *h, hf_value_id v);
+
+static inline uint64_t hf_watch_value_in(const hf_history *h, hf_value_id v)
+{
+    return h->value_type[v] == HF_INT && hf_watch_int_fits(h->value_data[v])
+               ? hf_watch_value_of_int(h->value_data[v])
+               : hf_watch_value_other(h, v);
+}
 
 #endif

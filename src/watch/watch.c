@@ -110,13 +110,10 @@ static void grow_table(hf_watch *w, uint32_t page)
     w->page_room = room;
 }
 
-void hf_watch_page(hf_watch *w, uint32_t key)
+void hf_watch_new_page(hf_watch *w, uint32_t at)
 {
-    uint32_t at = key >> PAGE_BITS;
     watch_key *page;
 
-    if (at < w->page_room && w->pages[at])
-        return;
     if (at >= w->page_room)
         grow_table(w, at);
     if (w->slab_left == 0) {

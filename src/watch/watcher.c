@@ -44,6 +44,7 @@ struct hf_watcher {
     uint64_t doubt; /* what begins no later was judged without knowing all */
     uint64_t stalls;
     uint32_t n_keys, n_scans;
+    hf_watch_name_list new_names;
     uint64_t last_tick, last_time;
     uint64_t told, doubted;
     bool stopped;
@@ -183,6 +184,7 @@ void hf_watcher_free(hf_watcher *w)
     hf_watch_scans_free(w->scans);
     hf_vec_release(&w->sessions);
     hf_vec_release(&w->of_piece);
+    hf_vec_release(&w->new_names);
     hf_free(w);
 }
 
@@ -355,7 +357,9 @@ static bool push(hf_watcher *w, uint32_t client, const hf_event *e, size_t n)
 {
     if (n > 0 && e[n - 1].before > w->newest)
         w->newest = e[n - 1].before;
-    return hf_pipeline_push(w->pipeline, client, e, n);
+    return w->how == HF_SESSIONS_COUNTED && w->o.pipeline.stall_ns == 0
+               ? hf_pipeline_put(w->pipeline, client, e, n)
+               : hf_pipeline_push(w->pipeline, client, e, n);
 }
 
 /* A transaction of a session without a name: a client of its own. */
@@ -492,14 +496,10 @@ static void announce_key(hf_watcher *w, const hf_watch_name *name)
 static void announce(hf_watcher *w)
 {
     uint32_t scans = hf_watch_scans_count(w->scans);
-    hf_watch_name names[64];
-    uint32_t n;
 
-    do {
-        n = hf_watch_names_get(w->names, w->n_keys, 64, names);
-        for (uint32_t i = 0; i < n; i++)
-            announce_key(w, &names[i]);
-    } while (n > 0);
+    hf_watch_names_take(w->names, &w->new_names);
+    for (size_t i = 0; i < w->new_names.n; i++)
+        announce_key(w, &w->new_names.at[i]);
     for (; w->n_scans < scans; w->n_scans++)
         hf_watch_total(w->watch, w->n_scans,
                        hf_watch_scans_table(w->scans, w->n_scans), 0,

@@ -93,7 +93,9 @@ static void test_any_order_of_pushes(void **state)
                 some[i] = event_at(now[c], round, sent[c]++);
             }
             all += n;
-            assert_true(hf_pipeline_push(p, c, some, n));
+            assert_true(seed % 2 == 0 && hf_rng_below(&rng, 8) > 0
+                            ? hf_pipeline_put(p, c, some, n)
+                            : hf_pipeline_push(p, c, some, n));
             if (hf_rng_below(&rng, 4) == 0)
                 take_all(&t, 0);
         }
@@ -203,20 +205,21 @@ static void test_watermark_waits_for_the_slowest(void **state)
 
 /* ---- bad clients --------------------------------------------------------- */
 
-static void test_events_that_do_not_ascend(void **state)
+static void send_disordered(bool put)
 {
+    bool (*send)(hf_pipeline *, uint32_t, const hf_event *, size_t) =
+        put ? hf_pipeline_put : hf_pipeline_push;
     taker t = {.ordered = true};
     hf_event late[4];
     hf_pipeline_stats s;
 
-    (void)state;
     t.p = hf_pipeline_new(&(hf_pipeline_options){.one_thread = true});
     (void)hf_pipeline_join(t.p, 0);
     /* the rest of transaction 1 goes with its event that went back */
-    hf_pipeline_push(t.p, 0,
-                     (hf_event[]){event_at(5, 1, 0), event_at(4, 1, 9),
-                                  event_at(6, 1, 9), event_at(7, 2, 1)},
-                     4);
+    send(t.p, 0,
+         (hf_event[]){event_at(5, 1, 0), event_at(4, 1, 9), event_at(6, 1, 9),
+                      event_at(7, 2, 1)},
+         4);
     hf_pipeline_end(t.p);
     take_all(&t, 0);
     assert_int_equal(t.n, 2);
@@ -229,6 +232,13 @@ static void test_events_that_do_not_ascend(void **state)
     assert_int_equal(s.late_txns, 1);
     assert_int_equal(s.waiting, 0);
     hf_pipeline_free(t.p);
+}
+
+static void test_events_that_do_not_ascend(void **state)
+{
+    (void)state;
+    send_disordered(false);
+    send_disordered(true);
 }
 
 static void test_a_client_that_stalls_is_passed_by(void **state)
@@ -336,6 +346,52 @@ static void test_threads(void **state)
     run_threads((size_t)1 << 20, 50000);
 }
 
+/* One thread puts the events of all clients, in turns of uneven length, as a
+ * file has them: few, so that all of it is in drafts, or many, so that it
+ * waits, with little memory or much. */
+static void put_threads(size_t bytes, size_t ahead, uint64_t n)
+{
+    taker t = {.ordered = true};
+    uint64_t now[8] = {0}, sent[8] = {0};
+    pthread_t consumer;
+    hf_rng rng;
+
+    hf_rng_seed(&rng, n);
+    t.p =
+        hf_pipeline_new(&(hf_pipeline_options){.bytes = bytes, .ahead = ahead});
+    for (uint32_t c = 0; c < 8; c++)
+        (void)hf_pipeline_join(t.p, 0);
+    pthread_create(&consumer, NULL, take, &t);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t c = (uint32_t)hf_rng_below(&rng, 8);
+        hf_event some[60];
+        size_t k = 1 + (size_t)hf_rng_below(&rng, 60);
+
+        for (size_t j = 0; j < k; j++) {
+            now[c] += hf_rng_below(&rng, 5);
+            some[j] = event_at(now[c], i, sent[c]++);
+        }
+        assert_true(hf_pipeline_put(t.p, c, some, k));
+    }
+    hf_pipeline_leave(t.p, 3);
+    hf_pipeline_end(t.p);
+    pthread_join(consumer, NULL);
+    assert_true(t.ordered);
+    for (uint32_t c = 0; c < 8; c++)
+        assert_int_equal(t.of[c], sent[c]);
+    if (bytes > 0)
+        assert_true(t.most_bytes <= 2 * bytes);
+    hf_pipeline_free(t.p);
+}
+
+static void test_put_by_blocks(void **state)
+{
+    (void)state;
+    put_threads(0, 0, 10);
+    put_threads(0, (size_t)1 << 18, 20000);
+    put_threads((size_t)1 << 20, 0, 20000);
+}
+
 /* A consumer that stops lets producers go. */
 static void test_stop(void **state)
 {
@@ -363,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_events_that_do_not_ascend),
         cmocka_unit_test(test_a_client_that_stalls_is_passed_by),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_put_by_blocks),
         cmocka_unit_test(test_stop),
     };
 
