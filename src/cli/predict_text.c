@@ -397,6 +397,27 @@ static void put_fix(const teller *x)
 
 /* ---- all ----------------------------------------------------------------- */
 
+/* What has to be otherwise than it was seen to be. */
+static void put_others(const teller *x)
+{
+    const hf_prediction *p = x->t->p;
+
+    for (uint32_t i = 0; i < p->n_others; i++) {
+        if (i == 0 && x->t->validated && x->t->v.confirmed)
+            hf_out_text(x->out, "exactly so ");
+        hf_out_text(x->out, i == 0 ? "only if " : "and only if ");
+        put_txn(x, p->others[i].txn);
+        if (p->others[i].rival == HF_NONE) {
+            hf_out_text(x->out, ", cut short, writes something else than it "
+                                "was seen to, or nothing\n");
+            continue;
+        }
+        hf_out_text(x->out, " inserts another row than ");
+        put_txn(x, p->others[i].rival);
+        hf_out_text(x->out, ", though it gets the same result\n");
+    }
+}
+
 static void put_prediction(teller *x, uint32_t number)
 {
     const hf_prediction *p = x->t->p;
@@ -412,13 +433,16 @@ static void put_prediction(teller *x, uint32_t number)
     }
     hf_out_format(x->out, "%u %s, %s\n", p->n_changed,
                   hf_plural(p->n_changed, "read changes", "reads change"),
-                  p->is_unseen   ? "but no result that the application gets"
-                  : p->is_strict ? "only an abort can make it diverge"
+                  p->n_others > 0 ? "what follows is not as observed"
+                  : p->is_unseen  ? "but no result that the application gets"
+                  : p->is_strict  ? "only an abort can make it diverge"
                   : p->n_changed == 1 ? "what follows it is taken to be as "
                                         "observed"
                                       : "what follows them is taken to be as "
                                         "observed");
-    if (!p->finishes && x->g->options.encoding == HF_PREDICT_OWN)
+    put_others(x);
+    if (!p->finishes && p->n_others == 0 &&
+        x->g->options.encoding == HF_PREDICT_OWN)
         hf_out_format(x->out,
                       "if what is behind a boundary is written as observed, %s "
                       "does not allow it\n",
@@ -464,9 +488,13 @@ static void put_answer(const hf_predicting *g, hf_out *out)
                       g->target->name);
         break;
     default:
-        hf_out_format(out, "at %s it could have gone wrong: %zu %s",
-                      g->target->name, g->told.n,
-                      hf_plural(g->told.n, "prediction", "predictions"));
+        hf_out_format(
+            out, "at %s it could have gone wrong%s: %zu %s", g->target->name,
+            hf_predicting_otherwise(g) && hf_predicting_confirmed(g) == 0
+                ? " only if a transaction does something else than "
+                  "it was seen to"
+                : "",
+            g->told.n, hf_plural(g->told.n, "prediction", "predictions"));
         if (g->app && !g->set->no_validate)
             hf_out_format(out, ", %u confirmed", hf_predicting_confirmed(g));
         hf_out_char(out, '\n');
