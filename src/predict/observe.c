@@ -299,7 +299,8 @@ static bool is_modifying(const hf_history *h, hf_op_id op)
         found =
             found || (text.len > 6 && strncasecmp(text.ptr, words[i], 6) == 0);
     for (size_t i = 0; found && i + 9 <= text.len; i++)
-        found = strncasecmp(text.ptr + i, "returning", 9) != 0;
+        found = (text.ptr[i] | 32) != 'r' ||
+                strncasecmp(text.ptr + i, "returning", 9) != 0;
     return found;
 }
 

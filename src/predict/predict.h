@@ -22,6 +22,7 @@
  *   serial*.c        is a chosen execution serializable?  An order, or a cycle
  *   search.c         the loop: a legal execution, its order, a clause against
  *                    that order
+ *   direct.c         one read that changes, tried without a solver
  *   search_size.c    a prediction is made smaller, and longer
  *   shape.c          which predictions are told apart
  *   describe.c       a chosen execution as the data below

@@ -11,6 +11,8 @@
  * (Counterexample-guided, as an exists-forall problem.)  Each clause removes
  * every execution that the order serves, so the loop ends.
  *
+ * Before all that, a single change is tried without a solver (direct.c).
+ *
  * First it is asked whether there is one at all; if not, that is the answer.
  * That one is kept for the case that a limit comes before a better one.  Then
  * the wishes of encode.h are asked for, those that leave the application
@@ -434,48 +436,84 @@ static void count(hf_searcher *q)
     q->stats->literals = hf_sat_n_literals(q->c.sat);
 }
 
+/* One prediction is asked for, and there is one of the kind that is wished for
+ * most. */
+static bool find_directly(hf_searcher *q, hf_boundary boundary)
+{
+    hf_prediction p = {.target = q->options->target, .finishes = true};
+
+    if (q->options->most > 1 ||
+        !hf_direct(q->e, boundary, q->serial, &q->x, q->place))
+        return false;
+    hf_prediction_fill(&p, q->e, &q->x, q->place, boundary);
+    p.is_sure = p.is_strict || p.is_unseen;
+    p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
+    p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);
+    p.shape = hf_shape_of(q->shapes, &p);
+    hf_vec_push(q->found, p);
+    q->stats->choices = (uint32_t)q->e->sources.n;
+    return true;
+}
+
+static hf_status search(hf_searcher *q, hf_boundary boundary,
+                        hf_search_end *ret_end, hf_error *err)
+{
+    const hf_predict_options *options = q->options;
+    uint64_t start = hf_clock_cpu_ns(), encoded;
+    hf_status st =
+        hf_encoding_init(&q->c, q->e, boundary, options->budget, err);
+
+    if (st == HF_OK) {
+        hf_encoding_pivots(&q->c);
+        hf_encoding_cycles(&q->c);
+    }
+    encoded = hf_clock_cpu_ns();
+    q->stats->encode_seconds += (double)(encoded - start) / 1e9;
+    if (st != HF_OK)
+        return st;
+    q->exact = options->strategy == HF_PREDICT_BEST ||
+               options->strategy == HF_PREDICT_EXACT_STRICT;
+    q->wishes = wishes_of(options);
+    q->probing = true;
+    q->cycling = q->c.cycle != 0;
+    hf_chosen_init(&q->y, q->e);
+    hf_chosen_init(&q->z, q->e);
+    hf_map_init(&q->sites);
+    count(q);
+    loop(q, ret_end);
+    fall_back(q);
+    q->stats->solve_seconds += (double)(hf_clock_cpu_ns() - encoded) / 1e9;
+    hf_encoding_release(&q->c);
+    hf_chosen_release(&q->y);
+    hf_chosen_release(&q->z);
+    hf_map_release(&q->sites);
+    hf_vec_release(&q->site_lits);
+    hf_vec_release(&q->others);
+    return HF_OK;
+}
+
 hf_status hf_search(const hf_events *e, const hf_predict_options *options,
                     hf_predictions *ret, hf_predict_stats *stats,
                     hf_search_end *ret_end, hf_error *err)
 {
     hf_searcher q = {.e = e, .options = options, .found = ret, .stats = stats};
-    uint64_t start = hf_clock_cpu_ns(), encoded;
-    hf_status st = hf_encoding_init(&q.c, e, boundary_of(options->strategy),
-                                    options->budget, err);
+    hf_boundary boundary = boundary_of(options->strategy);
+    uint64_t start = hf_clock_cpu_ns();
+    hf_status st = HF_OK;
+    bool found;
 
-    if (st == HF_OK) {
-        hf_encoding_pivots(&q.c);
-        hf_encoding_cycles(&q.c);
-    }
-    encoded = hf_clock_cpu_ns();
-    stats->encode_seconds += (double)(encoded - start) / 1e9;
-    if (st != HF_OK)
-        return st;
-    q.exact = options->strategy == HF_PREDICT_BEST ||
-              options->strategy == HF_PREDICT_EXACT_STRICT;
-    q.wishes = wishes_of(options);
-    q.probing = true;
-    q.cycling = q.c.cycle != 0;
     q.serial = hf_serial_new(e);
     q.shapes = hf_shapes_new(e);
     hf_chosen_init(&q.x, e);
-    hf_chosen_init(&q.y, e);
-    hf_chosen_init(&q.z, e);
     q.place = HF_NEW_ARRAY(uint32_t, e->n);
-    hf_map_init(&q.sites);
-    count(&q);
-    loop(&q, ret_end);
-    fall_back(&q);
-    stats->solve_seconds += (double)(hf_clock_cpu_ns() - encoded) / 1e9;
-    hf_encoding_release(&q.c);
+    *ret_end = HF_SEARCH_ENOUGH;
+    found = find_directly(&q, boundary);
+    stats->solve_seconds += (double)(hf_clock_cpu_ns() - start) / 1e9;
+    if (!found)
+        st = search(&q, boundary, ret_end, err);
     hf_serial_free(q.serial);
     hf_shapes_free(q.shapes);
     hf_chosen_release(&q.x);
-    hf_chosen_release(&q.y);
-    hf_chosen_release(&q.z);
     hf_free(q.place);
-    hf_map_release(&q.sites);
-    hf_vec_release(&q.site_lits);
-    hf_vec_release(&q.others);
-    return HF_OK;
+    return st;
 }

@@ -31,6 +31,7 @@ typedef struct pm_op {
                           one statement */
     bool names;        /* a read of key 0, by whose result its transaction
                           names a row that it inserts in the end */
+    bool unseen;       /* a read by an UPDATE, which returns nothing */
     int from[PM_KEYS]; /* observed source by key: transaction, PM_INITIAL */
 } pm_op;
 

@@ -76,6 +76,7 @@ static void name_some(pm_history *h)
             if (pm_is_write(o))
                 continue;
             if (o->kind != PM_ROWS && o->key == 0 && pm_reads(h, t, op, 0) &&
+                !(op + 1 < h->txns[t].n_ops && o[1].joined) &&
                 !named[o->from[0] + 1])
                 o->names = named[o->from[0] + 1] = true;
             break;
@@ -113,13 +114,17 @@ pm_history pm_random(hf_rng *r)
             for (int op = 0; op < h.txns[t].n_ops; op++)
                 h.txns[t].ops[op] = random_op(&h, r, serial++);
         }
-        if (h.statements)
+        h.sql = !h.statements && hf_rng_chance(r, 40);
+        if (h.statements || h.sql)
             join_some(&h, r);
     } while (count_reads(&h) > 8);
     execute(&h);
-    h.sql = !h.statements && hf_rng_chance(r, 25);
-    if (h.sql)
+    if (h.sql && hf_rng_chance(r, 60))
         name_some(&h);
+    for (int t = 0; h.sql && t < h.n_txns; t++)
+        for (int op = 0; op + 1 < h.txns[t].n_ops; op++)
+            h.txns[t].ops[op].unseen =
+                h.txns[t].ops[op + 1].joined && !h.txns[t].ops[op].names;
     return h;
 }
 
@@ -223,10 +228,10 @@ static void build_sql(hf_builder *b, hf_txn_id id, const char *text,
 
 static const char *statement_of(const pm_op *o)
 {
-    return o->names             ? "SELECT n FROM t WHERE id = 0 FOR UPDATE"
-           : pm_is_write(o)     ? "UPDATE t SET n = ?"
-           : o->kind == PM_ROWS ? "SELECT n FROM t"
-                                : "SELECT n FROM t WHERE id = ?";
+    return o->names ? "SELECT n FROM t WHERE id = 0 FOR UPDATE"
+           : pm_is_write(o) || o->unseen ? "UPDATE t SET n = ?"
+           : o->kind == PM_ROWS          ? "SELECT n FROM t"
+                                         : "SELECT n FROM t WHERE id = ?";
 }
 
 static void build_statement(hf_builder *b, hf_txn_id id, const pm_op *o)
@@ -280,7 +285,7 @@ hf_history *pm_build(const pm_history *h, hf_error *err)
         for (int op = 0; op < h->txns[t].n_ops; op++) {
             uint64_t begin = 10u * (unsigned)(t * PM_OPS + op);
 
-            if (h->sql)
+            if (h->sql && !h->txns[t].ops[op].joined)
                 build_statement(b, ids[t], &h->txns[t].ops[op]);
             build_op(h, b, ids[t], keys, t, op);
             if (h->txns[t].ops[op].joined)
@@ -306,7 +311,10 @@ void pm_print(const pm_history *h)
         for (int op = 0; op < h->txns[t].n_ops; op++) {
             const pm_op *o = &h->txns[t].ops[op];
 
-            printf("%s%s%c%d", o->joined ? "+" : " ", o->names ? "names:" : "",
+            printf("%s%s%c%d", o->joined ? "+" : " ",
+                   o->names    ? "names:"
+                   : o->unseen ? "unseen:"
+                               : "",
                    letters[o->kind], o->kind == PM_ROWS ? 0 : o->key);
             if (o->kind == PM_WRITE)
                 printf("=%lld", (long long)o->value);
