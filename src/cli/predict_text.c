@@ -88,13 +88,38 @@ static void put_source(const teller *x, hf_txn_id t, size_t width)
     hf_out_release(&text);
 }
 
-static void put_read(const teller *x, const hf_predicted_read *r)
+/* The same key from the same transactions, by another operation. */
+static bool same_read(const hf_predicted_read *a, const hf_predicted_read *b)
+{
+    return a->txn == b->txn && a->key == b->key && a->source == b->source &&
+           a->observed == b->observed && a->changed == b->changed;
+}
+
+/* How often; 0: it was told before. */
+static unsigned times_read(const hf_prediction *p, uint32_t i)
+{
+    unsigned n = 0;
+
+    for (uint32_t k = 0; k < p->n_reads; k++) {
+        if (!same_read(&p->reads[k], &p->reads[i]))
+            continue;
+        if (k < i)
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static void put_read(const teller *x, const hf_predicted_read *r,
+                     unsigned times)
 {
     hf_out key;
 
     hf_out_init_memory(&key);
     hf_out_text(&key, "    reads ");
     hf_key_print(x->h, r->key, &key);
+    if (times > 1)
+        hf_out_format(&key, " (%u times)", times);
     put_padded(x, hf_out_view(&key), 34);
     hf_out_release(&key);
     put_source(x, r->observed, 26);
@@ -148,12 +173,15 @@ static void put_column(const teller *x, hf_txn_id t)
         hf_out_format(x->out, "  %.*s", (int)purpose.len, purpose.ptr);
     hf_out_format(x->out, "  (session %u)\n", x->h->txn_session[t]);
     for (uint32_t i = 0; i < p->n_reads; i++) {
+        unsigned times;
+
         if (p->reads[i].txn != t)
             continue;
-        if (shows_read(p, &p->reads[i]) && shown++ < READS_SHOWN)
-            put_read(x, &p->reads[i]);
+        times = shows_read(p, &p->reads[i]) ? times_read(p, i) : 1;
+        if (shows_read(p, &p->reads[i]) && times > 0 && shown++ < READS_SHOWN)
+            put_read(x, &p->reads[i], times);
         else
-            hidden++;
+            hidden += times > 0;
     }
     if (hidden > 0)
         hf_out_format(x->out, "    and %u other %s as observed\n", hidden,
@@ -302,31 +330,50 @@ static void put_validation(const teller *x)
 
 /* ---- statements and the fix ---------------------------------------------- */
 
+/* Is it one of those to show, and not of a statement that was shown? */
+static hf_op_id statement_to_show(const teller *x, uint32_t i, bool changed)
+{
+    const hf_prediction *p = x->t->p;
+    const hf_predicted_read *r = &p->reads[i];
+    hf_op_id sql;
+
+    if (r->changed != changed ||
+        !(changed || (on_cycle(p, r->txn) && key_on_cycle(p, r->key))))
+        return HF_NONE;
+    sql = hf_statement_before(x->h, r->op);
+    for (uint32_t k = 0; sql != HF_NONE && k < p->n_reads; k++)
+        if (p->reads[k].txn == r->txn &&
+            ((p->reads[k].changed && !changed) ||
+             (k < i && p->reads[k].changed == changed &&
+              (changed || key_on_cycle(p, p->reads[k].key)))) &&
+            hf_statement_before(x->h, p->reads[k].op) == sql)
+            return HF_NONE;
+    return sql;
+}
+
+/* Those whose reads change first. */
 static void put_statements(const teller *x)
 {
     const hf_prediction *p = x->t->p;
-    hf_op_id before = HF_NONE;
     unsigned shown = 0;
 
-    for (uint32_t i = 0; i < p->n_reads; i++) {
-        hf_op_id sql;
+    for (uint32_t k = 0; k < 2 * p->n_reads; k++) {
+        bool changed = k < p->n_reads;
+        uint32_t i = changed ? k : k - p->n_reads;
+        hf_op_id sql = statement_to_show(x, i, changed);
         hf_str text;
 
-        if (!p->reads[i].changed &&
-            !(on_cycle(p, p->reads[i].txn) && key_on_cycle(p, p->reads[i].key)))
-            continue;
-        sql = hf_statement_before(x->h, p->reads[i].op);
-        if (sql == HF_NONE || sql == before)
+        if (sql == HF_NONE)
             continue;
         if (shown++ == 0)
             hf_out_text(x->out, "\n  Statements that read\n");
         if (shown > STATEMENTS_SHOWN)
             continue;
-        before = sql;
         text = hf_statement_text(x->h, sql);
         hf_out_text(x->out, "    ");
         hf_txn_print(x->h, p->reads[i].txn, x->out);
-        hf_out_format(x->out, "  %.*s\n", (int)text.len, text.ptr);
+        hf_out_format(x->out, "  %.*s%s\n", (int)text.len, text.ptr,
+                      changed ? "   <- changed" : "");
     }
     if (shown > STATEMENTS_SHOWN)
         hf_out_format(x->out, "    and %u more\n", shown - STATEMENTS_SHOWN);
@@ -434,7 +481,7 @@ static void put_prediction(teller *x, uint32_t number)
     hf_out_format(x->out, "%u %s, %s\n", p->n_changed,
                   hf_plural(p->n_changed, "read changes", "reads change"),
                   p->n_others > 0 ? "what follows is not as observed"
-                  : p->is_unseen  ? "but no result that the application gets"
+                  : p->is_unseen  ? "but in no result that the application gets"
                   : p->is_strict  ? "only an abort can make it diverge"
                   : p->n_changed == 1 ? "what follows it is taken to be as "
                                         "observed"
