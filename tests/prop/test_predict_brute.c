@@ -32,8 +32,14 @@
 #include "check/check.h"
 #include "predict_model.h"
 
-#define SEEN_EVERY 7   /* executions: asked for what goes on as observed only */
-#define PAPER_EVERY 25 /* executions: the paper's encoding is asked as well */
+#define SEEN_EVERY 7 /* executions: asked for what goes on as observed only */
+/* Executions: the paper's encoding is asked as well, which takes as long as all
+ * the rest; less often in long runs. */
+#define PAPER_EVERY 25
+#define PAPER_LATER 250
+#define PAPER_MANY 500
+
+#define MOST_ASKED 256 /* different predictions of an execution remembered */
 
 typedef struct run {
     long executions, predictions, sure, changed, checked;
@@ -41,6 +47,11 @@ typedef struct run {
     long direct; /* found without a solver */
     long otherwise[HF_PREDICT_TARGET_COUNT], rivals; /* predictions */
     long failures, paper, paper_unknown, kept[2];
+    /* of this execution: what was asked about already, with the levels that
+     * check was asked about */
+    pm_execution asked[MOST_ASKED];
+    unsigned asked_levels[MOST_ASKED];
+    int n_asked;
     uint64_t seed;
     const pm_history *m;
     hf_predict_target target;
@@ -80,8 +91,9 @@ static int number_of(const pm_history *m, const hf_history *h, hf_txn_id t,
 static pm_execution execution_of(const pm_history *m, const hf_history *h,
                                  const hf_prediction *p)
 {
-    pm_execution x = {0};
+    pm_execution x;
 
+    memset(&x, 0, sizeof x); /* compared as bytes */
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         const hf_predicted_session *s = NULL;
 
@@ -100,6 +112,27 @@ static pm_execution execution_of(const pm_history *m, const hf_history *h,
             r->source == HF_NONE ? PM_INITIAL : (int)r->source;
     }
     return x;
+}
+
+/* Whether this is new; *ret_levels: the levels asked about before.  The same
+ * prediction comes back at other levels and by other strategies. */
+static bool is_new(run *q, const pm_execution *x, unsigned **ret_levels)
+{
+    static unsigned none;
+
+    for (int i = 0; i < q->n_asked; i++)
+        if (memcmp(&q->asked[i], x, sizeof(*x)) == 0) {
+            *ret_levels = &q->asked_levels[i];
+            return false;
+        }
+    none = 0;
+    *ret_levels = &none;
+    if (q->n_asked < MOST_ASKED) {
+        *ret_levels = &q->asked_levels[q->n_asked];
+        q->asked_levels[q->n_asked] = 0;
+        q->asked[q->n_asked++] = *x;
+    }
+    return true;
 }
 
 /* By the engines of check, as a history. */
@@ -280,6 +313,8 @@ static void look_at_others(run *q, const hf_prediction *p,
 static void look_at(run *q, const hf_history *h, const hf_prediction *p)
 {
     pm_execution x = execution_of(q->m, h, p);
+    unsigned *levels;
+    bool new = is_new(q, &x, &levels);
 
     q->predictions++;
     q->sure += p->is_sure;
@@ -292,8 +327,11 @@ static void look_at(run *q, const hf_history *h, const hf_prediction *p)
     look_at_others(q, p, &x);
     if (pm_serializable(q->m, &x))
         fail(q, "serializable");
-    ask_check(q, h, p);
-    ask_keeps(q, h, p, &x);
+    if (!(*levels >> q->target & 1))
+        ask_check(q, h, p);
+    *levels |= 1u << q->target;
+    if (new)
+        ask_keeps(q, h, p, &x);
 }
 
 static bool exists(const run *q, const pm_answers *a, bool as_seen)
@@ -376,7 +414,9 @@ static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
 
 static bool is_paper(const run *q, bool has_rows)
 {
-    return q->seed % PAPER_EVERY == 0 && !has_rows &&
+    uint64_t every = q->executions < PAPER_MANY ? PAPER_EVERY : PAPER_LATER;
+
+    return q->seed % every == 0 && !has_rows &&
            q->strategy != HF_PREDICT_BEST &&
            (q->target == HF_PREDICT_CAUSAL ||
             q->target == HF_PREDICT_READ_COMMITTED) &&
@@ -392,6 +432,7 @@ static void one(run *q)
     hf_error err;
     bool has_rows = false;
 
+    q->n_asked = 0;
     hf_rng_seed(&r, q->seed);
     m = pm_random(&r);
     q->m = &m;
