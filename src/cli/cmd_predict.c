@@ -23,6 +23,14 @@ uint32_t hf_predicting_confirmed(const hf_predicting *g)
     return n;
 }
 
+bool hf_predicting_otherwise(const hf_predicting *g)
+{
+    for (size_t i = 0; i < g->told.n; i++)
+        if (g->told.at[i].p->n_others == 0)
+            return false;
+    return g->told.n > 0;
+}
+
 /* ---- choices ------------------------------------------------------------- */
 
 static const char *choose_target(unsigned index)
@@ -111,6 +119,7 @@ static hf_status settle(const hf_predict_settings *set, hf_predicting *g,
     g->options.most = set->most.given ? (uint32_t)set->most.value
                       : set->all      ? ALL
                                       : 1;
+    g->options.as_seen = set->as_seen;
     g->options.budget = &g->cli->budget;
     return HF_OK;
 }
@@ -301,15 +310,19 @@ static bool wants_another(const hf_predicting *g)
            !g->told.at[0].v.confirmed && !g->told.at[0].stopped;
 }
 
+/* What rests on something that nobody was seen to do, and was not confirmed,
+ * is no answer. */
 static int exit_of(const hf_predicting *g)
 {
+    bool confirmed = hf_predicting_confirmed(g) > 0;
+
     if (g->result->answer == HF_PREDICT_NONE)
         return HF_EXIT_VALID;
     if (g->result->answer == HF_PREDICT_UNKNOWN)
         return HF_EXIT_UNKNOWN;
-    if (g->app && !g->set->no_validate && hf_predicting_confirmed(g) == 0)
-        return HF_EXIT_UNKNOWN;
-    return HF_EXIT_INVALID;
+    if (g->app && !g->set->no_validate)
+        return confirmed ? HF_EXIT_INVALID : HF_EXIT_UNKNOWN;
+    return hf_predicting_otherwise(g) ? HF_EXIT_UNKNOWN : HF_EXIT_INVALID;
 }
 
 /* ---- one execution ------------------------------------------------------- */
@@ -536,14 +549,8 @@ static const hf_option options[] = {
      .choices = choose_strategy,
      .summary = "best (default), or one of the paper's three",
      .detail = "best is complete: it says that no prediction exists only if "
-               "none does. Two things are assumed there, and where the answer "
-               "rests on one it says so: a transaction that is cut short "
-               "writes what it was observed to write, where writers conflict "
-               "(snapshot isolation, its parallel form, PostgreSQL's "
-               "repeatable read); who gets another's result inserts the same "
-               "row, and one of the two is refused (snapshot isolation and "
-               "what databases give). exact-strict, approx-strict and "
-               "approx-relaxed are the paper's.",
+               "none does. exact-strict, approx-strict and approx-relaxed are "
+               "the paper's.",
      .example = "--strategy approx-relaxed"},
     {.name = "encoding",
      .argument = "NAME",
@@ -558,6 +565,19 @@ static const hf_option options[] = {
      .summary = "all predictions that differ in their cycle, at most 64",
      .example = "--all"},
     NUMBER("max", most, 1, 100000, "at most so many predictions", "--max 5"),
+    {.name = "as-seen",
+     .type = HF_OPTION_FLAG,
+     .offset = offsetof(hf_predict_settings, as_seen),
+     .summary = "only if transactions go on as they were seen to",
+     .detail = "A transaction that is cut short has to be able to write what "
+               "it was seen to write; where a second row of a primary key is "
+               "refused (snapshot isolation and what databases give), nobody "
+               "gets a result by which it would insert a row that another "
+               "inserts. Such predictions come first; if there are none, or "
+               "no more, those follow that need a transaction to do something "
+               "else, and say so. With this option they do not, and an answer "
+               "that rests on it says that.",
+     .example = "--as-seen"},
     {.name = "no-validate",
      .type = HF_OPTION_FLAG,
      .offset = offsetof(hf_predict_settings, no_validate),
@@ -619,7 +639,9 @@ const hf_command hf_command_predict = {
     .status = "1 it could have gone wrong (confirmed, where that was asked "
               "for), 0 no prediction exists, 2 bad usage or input, an "
               "execution that is not serializable among it, 3 a limit was "
-              "reached, or nothing was confirmed",
+              "reached, or nothing was confirmed, or (of a file, or with "
+              "--no-validate) all there is needs a transaction to do "
+              "something else than it was seen to",
     .settings_size = sizeof(hf_predict_settings),
     .run = run,
 };

@@ -94,14 +94,15 @@ static void put_page(const file *f, hf_out *out)
     hf_report_row facts[] = {
         {"Predicted for", f->g->target->name},
         {"Reads that change", changed},
-        {"Prediction", v->confirmed ? "confirmed" : "not confirmed"}};
+        {"Prediction", v->confirmed ? "confirmed" : "not confirmed"},
+        {"Only if", "a transaction does something else than it was seen to"}};
     hf_report_input in = {.h = f->h,
                           .r = v->serial,
                           .database = "embedded store, under control",
                           .isolation = f->g->target->name,
                           .workload = f->g->name,
                           .facts = facts,
-                          .n_facts = 3,
+                          .n_facts = f->t->p->n_others > 0 ? 4 : 3,
                           .checked_invariants = v->run.checked,
                           .breaches = breaches,
                           .all_breaches = v->run.n_broken,

@@ -4,7 +4,7 @@
  * the weakest that forbid it are the fix.  If it was not carried out, or not
  * confirmed, the predicted execution is judged, with what transactions that are
  * cut short were observed to write later: a level that aborts them for it does
- * help.
+ * help.  Unless the prediction is that they write something else.
  *
  * Locks: every edge of the cycle from a reader to a writer that came too late
  * for it goes away if the read locks the row (SELECT ... FOR UPDATE), because
@@ -225,6 +225,8 @@ hf_status hf_fix_find(const hf_history *observed, const hf_told_prediction *t,
     find_locks(observed, t->p, ret);
     if (t->validated && t->v.confirmed)
         return find_levels(t->v.run.history, budget, ret, err);
+    if (t->p->n_others > 0) /* they do not write that */
+        return find_levels(t->predicted, budget, ret, err);
     st = hf_prediction_whole(observed, t->p, &whole, err);
     if (st == HF_OK)
         st = find_levels(whole, budget, ret, err);

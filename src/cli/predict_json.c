@@ -36,6 +36,27 @@ static void put_sql(const hf_predicting *g, hf_op_id op, hf_json *j)
     hf_json_str(j, hf_statement_text(g->h, sql));
 }
 
+static void put_others(const hf_predicting *g, const hf_prediction *p,
+                       hf_json *j)
+{
+    hf_json_key(j, "only_if");
+    hf_json_array(j);
+    for (uint32_t i = 0; i < p->n_others; i++) {
+        hf_json_object(j);
+        hf_json_key(j, "transaction");
+        put_txn(g, p->others[i].txn, j);
+        hf_json_key(j, "what");
+        hf_json_text(j, p->others[i].rival == HF_NONE ? "writes-other"
+                                                      : "inserts-other");
+        if (p->others[i].rival != HF_NONE) {
+            hf_json_key(j, "than");
+            put_txn(g, p->others[i].rival, j);
+        }
+        hf_json_end(j);
+    }
+    hf_json_end(j);
+}
+
 static void put_transactions(const hf_predicting *g, const hf_prediction *p,
                              hf_json *j)
 {
@@ -280,6 +301,7 @@ static void put_prediction(const hf_predicting *g, uint32_t i, hf_out *out)
     hf_json_bool(&j, t->p->is_sure);
     hf_json_key(&j, "finishes");
     hf_json_bool(&j, t->p->finishes);
+    put_others(g, t->p, &j);
     put_transactions(g, t->p, &j);
     put_boundaries(g, t->p, &j);
     put_changed(g, t->p, &j);

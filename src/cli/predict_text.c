@@ -88,13 +88,38 @@ static void put_source(const teller *x, hf_txn_id t, size_t width)
     hf_out_release(&text);
 }
 
-static void put_read(const teller *x, const hf_predicted_read *r)
+/* The same key from the same transactions, by another operation. */
+static bool same_read(const hf_predicted_read *a, const hf_predicted_read *b)
+{
+    return a->txn == b->txn && a->key == b->key && a->source == b->source &&
+           a->observed == b->observed && a->changed == b->changed;
+}
+
+/* How often; 0: it was told before. */
+static unsigned times_read(const hf_prediction *p, uint32_t i)
+{
+    unsigned n = 0;
+
+    for (uint32_t k = 0; k < p->n_reads; k++) {
+        if (!same_read(&p->reads[k], &p->reads[i]))
+            continue;
+        if (k < i)
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static void put_read(const teller *x, const hf_predicted_read *r,
+                     unsigned times)
 {
     hf_out key;
 
     hf_out_init_memory(&key);
     hf_out_text(&key, "    reads ");
     hf_key_print(x->h, r->key, &key);
+    if (times > 1)
+        hf_out_format(&key, " (%u times)", times);
     put_padded(x, hf_out_view(&key), 34);
     hf_out_release(&key);
     put_source(x, r->observed, 26);
@@ -148,12 +173,15 @@ static void put_column(const teller *x, hf_txn_id t)
         hf_out_format(x->out, "  %.*s", (int)purpose.len, purpose.ptr);
     hf_out_format(x->out, "  (session %u)\n", x->h->txn_session[t]);
     for (uint32_t i = 0; i < p->n_reads; i++) {
+        unsigned times;
+
         if (p->reads[i].txn != t)
             continue;
-        if (shows_read(p, &p->reads[i]) && shown++ < READS_SHOWN)
-            put_read(x, &p->reads[i]);
+        times = shows_read(p, &p->reads[i]) ? times_read(p, i) : 1;
+        if (shows_read(p, &p->reads[i]) && times > 0 && shown++ < READS_SHOWN)
+            put_read(x, &p->reads[i], times);
         else
-            hidden++;
+            hidden += times > 0;
     }
     if (hidden > 0)
         hf_out_format(x->out, "    and %u other %s as observed\n", hidden,
@@ -302,31 +330,50 @@ static void put_validation(const teller *x)
 
 /* ---- statements and the fix ---------------------------------------------- */
 
+/* Is it one of those to show, and not of a statement that was shown? */
+static hf_op_id statement_to_show(const teller *x, uint32_t i, bool changed)
+{
+    const hf_prediction *p = x->t->p;
+    const hf_predicted_read *r = &p->reads[i];
+    hf_op_id sql;
+
+    if (r->changed != changed ||
+        !(changed || (on_cycle(p, r->txn) && key_on_cycle(p, r->key))))
+        return HF_NONE;
+    sql = hf_statement_before(x->h, r->op);
+    for (uint32_t k = 0; sql != HF_NONE && k < p->n_reads; k++)
+        if (p->reads[k].txn == r->txn &&
+            ((p->reads[k].changed && !changed) ||
+             (k < i && p->reads[k].changed == changed &&
+              (changed || key_on_cycle(p, p->reads[k].key)))) &&
+            hf_statement_before(x->h, p->reads[k].op) == sql)
+            return HF_NONE;
+    return sql;
+}
+
+/* Those whose reads change first. */
 static void put_statements(const teller *x)
 {
     const hf_prediction *p = x->t->p;
-    hf_op_id before = HF_NONE;
     unsigned shown = 0;
 
-    for (uint32_t i = 0; i < p->n_reads; i++) {
-        hf_op_id sql;
+    for (uint32_t k = 0; k < 2 * p->n_reads; k++) {
+        bool changed = k < p->n_reads;
+        uint32_t i = changed ? k : k - p->n_reads;
+        hf_op_id sql = statement_to_show(x, i, changed);
         hf_str text;
 
-        if (!p->reads[i].changed &&
-            !(on_cycle(p, p->reads[i].txn) && key_on_cycle(p, p->reads[i].key)))
-            continue;
-        sql = hf_statement_before(x->h, p->reads[i].op);
-        if (sql == HF_NONE || sql == before)
+        if (sql == HF_NONE)
             continue;
         if (shown++ == 0)
             hf_out_text(x->out, "\n  Statements that read\n");
         if (shown > STATEMENTS_SHOWN)
             continue;
-        before = sql;
         text = hf_statement_text(x->h, sql);
         hf_out_text(x->out, "    ");
         hf_txn_print(x->h, p->reads[i].txn, x->out);
-        hf_out_format(x->out, "  %.*s\n", (int)text.len, text.ptr);
+        hf_out_format(x->out, "  %.*s%s\n", (int)text.len, text.ptr,
+                      changed ? "   <- changed" : "");
     }
     if (shown > STATEMENTS_SHOWN)
         hf_out_format(x->out, "    and %u more\n", shown - STATEMENTS_SHOWN);
@@ -397,6 +444,27 @@ static void put_fix(const teller *x)
 
 /* ---- all ----------------------------------------------------------------- */
 
+/* What has to be otherwise than it was seen to be. */
+static void put_others(const teller *x)
+{
+    const hf_prediction *p = x->t->p;
+
+    for (uint32_t i = 0; i < p->n_others; i++) {
+        if (i == 0 && x->t->validated && x->t->v.confirmed)
+            hf_out_text(x->out, "exactly so ");
+        hf_out_text(x->out, i == 0 ? "only if " : "and only if ");
+        put_txn(x, p->others[i].txn);
+        if (p->others[i].rival == HF_NONE) {
+            hf_out_text(x->out, ", cut short, writes something else than it "
+                                "was seen to, or nothing\n");
+            continue;
+        }
+        hf_out_text(x->out, " inserts another row than ");
+        put_txn(x, p->others[i].rival);
+        hf_out_text(x->out, ", though it gets the same result\n");
+    }
+}
+
 static void put_prediction(teller *x, uint32_t number)
 {
     const hf_prediction *p = x->t->p;
@@ -412,13 +480,16 @@ static void put_prediction(teller *x, uint32_t number)
     }
     hf_out_format(x->out, "%u %s, %s\n", p->n_changed,
                   hf_plural(p->n_changed, "read changes", "reads change"),
-                  p->is_unseen   ? "but no result that the application gets"
-                  : p->is_strict ? "only an abort can make it diverge"
+                  p->n_others > 0 ? "what follows is not as observed"
+                  : p->is_unseen  ? "but in no result that the application gets"
+                  : p->is_strict  ? "only an abort can make it diverge"
                   : p->n_changed == 1 ? "what follows it is taken to be as "
                                         "observed"
                                       : "what follows them is taken to be as "
                                         "observed");
-    if (!p->finishes && x->g->options.encoding == HF_PREDICT_OWN)
+    put_others(x);
+    if (!p->finishes && p->n_others == 0 &&
+        x->g->options.encoding == HF_PREDICT_OWN)
         hf_out_format(x->out,
                       "if what is behind a boundary is written as observed, %s "
                       "does not allow it\n",
@@ -464,9 +535,13 @@ static void put_answer(const hf_predicting *g, hf_out *out)
                       g->target->name);
         break;
     default:
-        hf_out_format(out, "at %s it could have gone wrong: %zu %s",
-                      g->target->name, g->told.n,
-                      hf_plural(g->told.n, "prediction", "predictions"));
+        hf_out_format(
+            out, "at %s it could have gone wrong%s: %zu %s", g->target->name,
+            hf_predicting_otherwise(g) && hf_predicting_confirmed(g) == 0
+                ? " only if a transaction does something else than "
+                  "it was seen to"
+                : "",
+            g->told.n, hf_plural(g->told.n, "prediction", "predictions"));
         if (g->app && !g->set->no_validate)
             hf_out_format(out, ", %u confirmed", hf_predicting_confirmed(g));
         hf_out_char(out, '\n');

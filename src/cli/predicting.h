@@ -15,7 +15,7 @@ typedef struct hf_predict_settings {
     hf_texts sets, mixes;
     hf_number seed, sessions, transactions, most;
     unsigned size, encoding, color; /* 0: not given, else 1 + the choice */
-    bool all, paper, no_validate, json, quiet;
+    bool all, paper, no_validate, as_seen, json, quiet;
     hf_limits limits;
 } hf_predict_settings;
 
@@ -95,5 +95,7 @@ HF_MUST_USE hf_status hf_predicting_save(const hf_predicting *g, hf_error *err);
 
 /* How many were confirmed. */
 uint32_t hf_predicting_confirmed(const hf_predicting *g);
+/* Is there none in which transactions go on as they were observed to? */
+bool hf_predicting_otherwise(const hf_predicting *g);
 
 #endif

@@ -177,5 +177,6 @@ void hf_prediction_release(hf_prediction *p)
     hf_free(p->reads);
     hf_free(p->edges);
     hf_free(p->order);
+    hf_free(p->others);
     memset(p, 0, sizeof(*p));
 }

@@ -44,7 +44,9 @@ static int wish(const hf_encoding *c, unsigned which)
 
 void hf_encoding_assume(hf_encoding *c, unsigned wishes)
 {
-    hf_sat_assume(c->sat, c->commit);
+    if (c->as_seen)
+        hf_sat_assume(c->sat, c->commit);
+    hf_encoding_assume_writers(c);
     for (unsigned i = 0; i < HF_WISHES; i++)
         if (wishes >> i & 1)
             hf_sat_assume(c->sat, c->wish[i]);
@@ -62,7 +64,7 @@ unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes)
 
 bool hf_encoding_rests(hf_encoding *c)
 {
-    return hf_sat_failed(c->sat, c->commit);
+    return c->as_seen && hf_sat_failed(c->sat, c->commit);
 }
 
 /* ---- boundaries ---------------------------------------------------------- */
@@ -240,72 +242,6 @@ static void put_read(hf_encoding *c, const hf_event_read *r)
     hf_vec_release(&some);
 }
 
-/* ---- what is behind a boundary ---------------------------------------------
- */
-
-/* Per transaction: a literal that it has begun. */
-static int *find_begun(const hf_encoding *c)
-{
-    const hf_events *e = c->e;
-    int *begun = HF_NEW_ARRAY(int, e->n);
-
-    for (uint32_t t = 0; t < e->n; t++)
-        begun[t] = -c->yes;
-    for (size_t i = e->segments.n; i-- > 0;)
-        begun[e->segments.at[i].txn] = c->segment[i];
-    /* a strict boundary may lie behind a read without a choice, which is of
-     * the next transaction */
-    for (size_t s = 0; c->boundary == HF_BOUNDARY_STRICT && s < e->sessions.n;
-         s++) {
-        const hf_event_session *row = &e->sessions.at[s];
-
-        if (row->flags & HF_CUT_STRICT)
-            begun[e->number[hf_op_txn(e->h, row->read)]] = c->yes;
-        for (uint32_t i = row->segment; i < row->segment + row->n_segments; i++)
-            if (e->segments.at[i].flags & HF_CUT_STRICT) {
-                uint32_t t = e->number[hf_op_txn(e->h, e->segments.at[i].read)];
-
-                if (t != e->segments.at[i].txn)
-                    begun[t] = c->segment[i];
-            }
-    }
-    return begun;
-}
-
-/* Who reads that version goes on to insert a row that another inserts too. */
-static void put_rivals(hf_encoding *c, const int *begun)
-{
-    const hf_events *e = c->e;
-
-    for (size_t i = 0; hf_target_is_unique(c->rules) && i < e->sources.n; i++)
-        if (e->sources.at[i].rival != 0)
-            HF_CLAUSE(c, -c->commit, -c->choice[i],
-                      -begun[e->sources.at[i].rival]);
-}
-
-/* A rule of conflicts asks who writes what, of transactions that commit.  So
- * where there is one, who is cut short must be able to commit: it is taken to
- * write behind the boundary what it was observed to write. */
-static void put_takes(hf_encoding *c)
-{
-    const hf_events *e = c->e;
-    int *begun = find_begun(c);
-
-    c->takes = HF_NEW_ARRAY(int, e->writes.n + 1);
-    for (size_t i = 0; i < e->writes.n; i++) {
-        int happens = c->happens[e->writes.at[i].segment];
-
-        c->takes[i] = happens;
-        if (!c->rules->conflict)
-            continue;
-        c->takes[i] = hf_sat_lit(c->sat, true);
-        HF_CLAUSE(c, -happens, c->takes[i]);
-        HF_CLAUSE(c, -c->commit, -begun[e->writes.at[i].txn], c->takes[i]);
-    }
-    put_rivals(c, begun);
-    hf_free(begun);
-}
-
 /* ---- all of it ----------------------------------------------------------- */
 
 static uint64_t estimate(const hf_encoding *c)
@@ -339,11 +275,12 @@ hf_status hf_encoding_init(hf_encoding *c, const hf_events *e,
     for (unsigned i = 0; i < HF_WISHES; i++)
         c->wish[i] = hf_sat_lit(c->sat, true);
     c->commit = hf_sat_lit(c->sat, true);
+    c->as_seen = true;
     put_segments(c);
     c->choice = HF_NEW_ZEROED(int, e->sources.n + 1);
     for (size_t i = 0; i < e->reads.n; i++)
         put_read(c, &e->reads.at[i]);
-    put_takes(c);
+    hf_encoding_beyond(c);
     hf_encoding_views(c);
     c->has_rows = hf_encoding_has_rows(c);
     c->lazy = estimate(c) > MOST_IMPLICATIONS;
@@ -358,6 +295,8 @@ void hf_encoding_release(hf_encoding *c)
     hf_free(c->segment);
     hf_free(c->happens);
     hf_free(c->takes);
+    hf_free(c->begun);
+    hf_vec_release(&c->writers);
     hf_free(c->changed);
     hf_free(c->choice);
     hf_free(c->order);

@@ -23,6 +23,7 @@
  * added when a model breaks them (hf_encoding_repair()).
  *
  *   encode.c          segments, choices, the boundary rules
+ *   encode_beyond.c   what is behind a boundary
  *   encode_level.c    order, visibility
  *   encode_rows.c     rows outside of a result
  *   encode_pivot.c    what is not serializable has, at some levels
@@ -61,6 +62,14 @@ typedef enum hf_boundary {
 #define HF_WISHES 7u
 #define HF_WISH_ALL ((1u << HF_WISHES) - 1)
 
+/* A transaction that has to go on otherwise than it was observed to. */
+typedef struct hf_other {
+    uint32_t txn;
+    uint32_t rival; /* who inserts the row that it must not insert; 0: it is
+                       cut short and must write something else, or nothing */
+} hf_other;
+typedef HF_VEC(hf_other) hf_others;
+
 typedef struct hf_encoding {
     const hf_events *e;
     const hf_target_rules *rules;
@@ -69,11 +78,14 @@ typedef struct hf_encoding {
     hf_budget *budget;
     int yes; /* a literal that is true */
     int wish[HF_WISHES];
-    int commit; /* assumed: where there is a rule of conflicts, who is cut short
-                   can commit what it was observed to write */
-    int cycle;  /* the model has a cycle to show; 0: nobody asks */
+    int commit;   /* as_seen: who is cut short can commit what it was observed
+                     to write, and nobody inserts a row that another inserts */
+    bool as_seen; /* that is assumed */
+    HF_VEC(uint32_t) writers; /* assumed: these can commit it */
+    int cycle;    /* the model has a cycle to show; 0: nobody asks */
     int *segment; /* per segment: it is included */
     int *happens; /* per segment: it takes place, behind a boundary too */
+    int *begun;   /* per transaction: some of it is included */
     int *takes; /* per write: it takes place, or its transaction has to be able
                    to commit it */
     int *changed; /* per segment: a read in it or before it in its
@@ -123,6 +135,16 @@ void hf_encoding_assume(hf_encoding *c, unsigned wishes);
 unsigned hf_encoding_failed(hf_encoding *c, unsigned wishes);
 /* After HF_SAT_NO: does it rest on what is written behind boundaries? */
 bool hf_encoding_rests(hf_encoding *c);
+
+/* ---- encode_beyond.c ------------------------------------------------------
+ */
+
+/* Makes c->begun and c->takes. */
+void hf_encoding_beyond(hf_encoding *c);
+void hf_encoding_assume_writers(hf_encoding *c);
+/* The last model is of x, not as_seen: who has to go on otherwise for it?  The
+ * others are c->writers afterwards. */
+void hf_encoding_others(hf_encoding *c, const hf_chosen *x, hf_others *ret);
 
 /* ---- encode_level.c ------------------------------------------------------ */
 

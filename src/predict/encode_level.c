@@ -278,12 +278,11 @@ static void put_conflict(hf_encoding *c, uint32_t w, uint32_t v)
 
 /* Who holds the lock of a key sees, in what it reads afterwards, all who
  * wrote it before. */
-static void put_lock(hf_encoding *c, const hf_event_write *w,
-                     const hf_event_write *v)
+static void put_lock(hf_encoding *c, uint32_t w, const hf_event_write *v)
 {
     const hf_events *e = c->e;
-    uint32_t a = w->txn, t = v->txn;
-    int why[3] = {-c->happens[w->segment], -hf_encoding_before(c, a, t)};
+    uint32_t a = e->writes.at[w].txn, t = v->txn;
+    int why[3] = {-c->takes[w], -hf_encoding_before(c, a, t)};
 
     if (c->rules->view == HF_VIEW_TXN) {
         if (e->plain_at[t] != HF_NONE && e->plain_at[t] > v->locked_at) {
@@ -316,15 +315,12 @@ static void put_writers(hf_encoding *c)
 
         for (uint32_t j = 0; j < g->n_writes; j++)
             for (uint32_t k = 0; k < g->n_writes; k++) {
-                const hf_event_write *w = &e->writes.at[g->write + j];
-                const hf_event_write *v = &e->writes.at[g->write + k];
-
                 if (j == k)
                     continue;
                 if (c->rules->conflict)
                     put_conflict(c, g->write + j, g->write + k);
                 else
-                    put_lock(c, w, v);
+                    put_lock(c, g->write + j, &e->writes.at[g->write + k]);
             }
     }
 }

@@ -171,9 +171,8 @@ void hf_encoding_rows(hf_encoding *c)
         q.unless = -c->wish[__builtin_ctz(HF_WISH_FINISH)];
         look_at(&q);
         q.in = NULL;
-        q.unless = -c->commit;
-        if (c->rules->conflict)
-            look_at(&q);
+        q.unless = 0; /* nobody has to write what is not included */
+        look_at(&q);
     }
     hf_vec_release(&q.clause);
 }

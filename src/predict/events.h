@@ -157,6 +157,19 @@ typedef struct hf_observed {
 HF_MUST_USE hf_status hf_observe(hf_observed *o, hf_error *err);
 void hf_observe_release(hf_observed *o);
 
+/* ---- labels.c: rows that say who wrote them --------------------------------
+ */
+
+typedef struct hf_event_labels hf_event_labels;
+hf_event_labels *hf_event_labels_new(const hf_history *h); /* NULL: none */
+void hf_event_labels_free(hf_event_labels *l);
+/* Is the key a label, and no key? */
+bool hf_event_labels_has(const hf_event_labels *l, hf_key_id key);
+/* Whom the item read of transaction t is from, HF_NONE: the initial state;
+ * false: no label says. */
+bool hf_event_labels_source(const hf_event_labels *l, hf_txn_id t, hf_op_id op,
+                            hf_txn_id *ret);
+
 /* ---- alike.c: results ----------------------------------------------------
  */
 

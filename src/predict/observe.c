@@ -3,8 +3,8 @@
  * One pass over the operations of each transaction that takes part gives the
  * last write of each key and the reads of what others wrote; a second one,
  * over the reads, finds the observed source of each by its value.  Equal
- * values leave a doubt: then it is the writer of that value which stands last
- * before the reader in the file.
+ * values leave a doubt: then a label (labels.c) tells, or it is the writer of
+ * that value which stands last before the reader in the file.
  *
  * An append and an increment are a read of the newest version and a write.
  * A predicate operation reads each row of its table (rows.c).
@@ -27,7 +27,8 @@ typedef struct pass {
     hf_events *e;
     const hf_history *h;
     hf_snapshots *snapshots;
-    uint32_t *mark;      /* per key: transaction that wrote it last */
+    hf_event_labels *labels; /* NULL: none */
+    uint32_t *mark;          /* per key: transaction that wrote it last */
     uint32_t *at;        /* per key: its write, if mark is the current one */
     hf_value_id *before; /* per value: the element before it in a list;
                             HF_NONE: not known, UNREAD: it is the first */
@@ -252,7 +253,7 @@ static hf_status put_op(pass *p, uint32_t t, hf_op_id op)
     hf_op_kind kind = hf_op_kind_of(h, op);
     hf_key_id key = h->op_key[op];
 
-    if (!is_done(h, op))
+    if (!is_done(h, op) || hf_event_labels_has(p->labels, key))
         return HF_OK;
     if (kind == HF_OP_INCREMENT)
         return put_increment(p, t, op);
@@ -298,7 +299,8 @@ static bool is_modifying(const hf_history *h, hf_op_id op)
         found =
             found || (text.len > 6 && strncasecmp(text.ptr, words[i], 6) == 0);
     for (size_t i = 0; found && i + 9 <= text.len; i++)
-        found = strncasecmp(text.ptr + i, "returning", 9) != 0;
+        found = (text.ptr[i] | 32) != 'r' ||
+                strncasecmp(text.ptr + i, "returning", 9) != 0;
     return found;
 }
 
@@ -480,6 +482,19 @@ static uint32_t row_by_ref(const pass *p, const hf_raw_read *r,
     return writer_of(p->o, r->key, ref.value, r->txn);
 }
 
+/* By its label, else by its value. */
+static uint32_t item_source(const pass *p, const hf_raw_read *r, hf_value_id v)
+{
+    hf_txn_id w;
+
+    if (!hf_event_labels_source(p->labels, p->e->txn_of[r->txn], r->op, &w))
+        return writer_of(p->o, r->key, v, r->txn);
+    if (w == HF_NONE)
+        return 0;
+    return hf_events_write(p->e, r->key, p->e->number[w]) ? p->e->number[w]
+                                                          : HF_NONE;
+}
+
 /* Some version outside of the result: the newest in the file. */
 static uint32_t row_outside(const pass *p, const hf_raw_read *r)
 {
@@ -540,7 +555,7 @@ static hf_status find_sources(pass *p)
         } else if (v == UNREAD)
             r->observed = append_source(p, r);
         else
-            r->observed = writer_of(p->o, r->key, v, r->txn);
+            r->observed = item_source(p, r, v);
         if (r->observed == HF_NONE || r->observed == r->txn ||
             hf_events_so(p->e, r->txn, r->observed))
             return no_source(p, r);
@@ -557,6 +572,7 @@ hf_status hf_observe(hf_observed *o, hf_error *err)
 
     number_txns(e);
     number_sessions(e);
+    p.labels = hf_event_labels_new(h);
     p.mark = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
     p.at = HF_NEW_ZEROED(uint32_t, (size_t)h->n_keys + 1);
     if (hf_has_predicates(h)) {
@@ -571,6 +587,7 @@ hf_status hf_observe(hf_observed *o, hf_error *err)
     if (st == HF_OK)
         st = find_sources(&p);
     hf_snapshots_free(p.snapshots);
+    hf_event_labels_free(p.labels);
     hf_free(p.mark);
     hf_free(p.at);
     hf_free(p.before);

@@ -42,7 +42,8 @@ static hf_status too_many(const hf_events *e, hf_budget *budget, hf_error *err)
 }
 
 /* Those that are feasible for sure first, then those whose transactions can go
- * on as observed, then those with few changes. */
+ * on as observed, then those with few changes; last those in which somebody has
+ * to go on otherwise. */
 static void rank(hf_predict_result *r)
 {
     uint32_t n = r->n_predictions;
@@ -53,8 +54,9 @@ static void rank(hf_predict_result *r)
         const hf_prediction *p = &r->predictions[i];
 
         keys[i] = (hf_sortable){
-            (uint64_t)!p->is_sure << 62 | (uint64_t)!p->finishes << 61 |
-                (uint64_t)p->n_changed << 24 | (p->n_edges & 0xffffffu),
+            (uint64_t)(p->n_others > 0) << 63 | (uint64_t)!p->is_sure << 62 |
+                (uint64_t)!p->finishes << 61 | (uint64_t)p->n_changed << 24 |
+                (p->n_edges & 0xffffffu),
             i};
     }
     hf_sort(keys, n);
@@ -79,6 +81,12 @@ static const char *kind_of_none(hf_predict_strategy strategy)
     }
 }
 
+/* Is there none in which transactions go on as observed? */
+static bool is_otherwise(const hf_predict_result *r)
+{
+    return r->n_predictions > 0 && r->predictions[0].n_others > 0;
+}
+
 static void state(hf_predict_result *r, hf_search_end end)
 {
     const hf_predict_options *o = &r->options;
@@ -86,11 +94,13 @@ static void state(hf_predict_result *r, hf_search_end end)
     const char *what = kind_of_none(o->strategy);
     char ignored[80] = "";
     const char *rests =
-        r->stats.rests_on_writes
+        r->stats.rests_on_writes && o->as_seen
             ? ", if transactions write behind a boundary what they were seen to"
             : "";
     const char *cut =
-        r->stats.none_finishes
+        is_otherwise(r)
+            ? "; in none do all transactions write what they were seen to"
+        : r->stats.none_finishes
             ? "; in all there are, a transaction that is cut short goes on "
               "otherwise than observed, or aborts"
             : "";
@@ -115,8 +125,8 @@ static void state(hf_predict_result *r, hf_search_end end)
         snprintf(r->statement, sizeof r->statement,
                  "every execution %s that is %s and not serializable changes "
                  "the same reads as one of these, or reads in the same places "
-                 "of the application%s%s",
-                 what, level, cut, ignored);
+                 "of the application%s%s%s",
+                 what, level, rests, cut, ignored);
     else
         snprintf(r->statement, sizeof r->statement,
                  "as many as were asked for; there may be more%s", cut);
@@ -197,6 +207,7 @@ static hf_status ask_keeps(const hf_events *e, hf_budget *budget,
 
     if (st != HF_OK)
         return st;
+    c.as_seen = false; /* what there is is all there is */
     hf_chosen_init(&x, e);
     for (size_t s = 0; s < e->sessions.n; s++)
         x.cut[s] = e->sessions.at[s].n_segments;

@@ -13,7 +13,8 @@
  * definitions, the rules and the encoding.
  *
  *   targets.c        the levels that can be asked about
- *   observe.c        who wrote, who read from whom; rows.c: conditions
+ *   observe.c        who wrote, who read from whom; rows.c: conditions;
+ *                    labels.c: rows that say it
  *   events.c         sessions of reads and writes with choices
  *   alike.c          versions that a statement would return the same for
  *   names.c          results by which rows are named that are inserted
@@ -21,6 +22,8 @@
  *   serial*.c        is a chosen execution serializable?  An order, or a cycle
  *   search.c         the loop: a legal execution, its order, a clause against
  *                    that order
+ *   direct.c         one read that changes, tried without a solver
+ *   search_size.c    a prediction is made smaller, and longer
  *   shape.c          which predictions are told apart
  *   describe.c       a chosen execution as the data below
  *   predicted.c      a prediction becomes a history
@@ -89,7 +92,10 @@ typedef struct hf_predict_options {
     hf_predict_target target;
     hf_predict_strategy strategy;
     hf_predict_encoding encoding;
-    uint32_t most;     /* predictions with different shapes; 0: one */
+    uint32_t most; /* predictions with different shapes; 0: one */
+    /* Not those in which somebody goes on otherwise than observed
+     * (hf_predicted_other): an answer "none" may then rest on that. */
+    bool as_seen;
     hf_budget *budget; /* borrowed; NULL: no limits */
 } hf_predict_options;
 
@@ -138,6 +144,15 @@ typedef struct hf_predicted_edge {
     hf_key_id key; /* HF_NONE for HF_PREDICTED_SO */
 } hf_predicted_edge;
 
+/* What a transaction must not do after its boundary (or after a read that
+ * changed), though it was seen to: else the database aborts it. */
+typedef struct hf_predicted_other {
+    hf_txn_id txn;
+    hf_txn_id rival; /* who inserts the row that it would insert; HF_NONE: it is
+                        cut short, and what it was observed to write then
+                        conflicts */
+} hf_predicted_other;
+
 typedef struct hf_prediction {
     hf_predict_target target;
     hf_predicted_session *sessions; /* n_sessions of the history */
@@ -165,7 +180,11 @@ typedef struct hf_prediction {
      * what they were observed to write.  Else, if they do, one aborts (by the
      * rule of conflicts) or somebody's read is not legal. */
     bool finishes;
-    bool is_sure;   /* finishes, and one of the two before */
+    /* It takes place only if all of these go on otherwise.  0, if there is any
+     * prediction at all with 0. */
+    hf_predicted_other *others;
+    uint32_t n_others;
+    bool is_sure;   /* finishes, one of the two before, and no others */
     uint64_t shape; /* equal for predictions that are not told apart */
 } hf_prediction;
 
@@ -185,10 +204,11 @@ typedef struct hf_predict_stats {
     uint32_t ignored;    /* operations that say nothing about rows or keys */
     /* Proved: there is none that finishes. */
     bool none_finishes;
-    /* That there is none, or no other, rests on this: behind a boundary
-     * transactions write what they were observed to write (levels with a rule
-     * of conflicts), and who gets the result that another got inserts the same
-     * rows (levels of databases, snapshot isolation). */
+    /* Proved: there is none in which transactions go on as observed, that is,
+     * write behind a boundary what they were observed to write (levels with a
+     * rule of conflicts), and insert the same rows as who got the same result
+     * (levels of databases, snapshot isolation).  The answer is about all
+     * others as well, unless `as_seen` was asked for. */
     bool rests_on_writes;
     double encode_seconds, solve_seconds; /* of CPU time */
 } hf_predict_stats;

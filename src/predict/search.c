@@ -11,10 +11,15 @@
  * (Counterexample-guided, as an exists-forall problem.)  Each clause removes
  * every execution that the order serves, so the loop ends.
  *
+ * Before all that, a single change is tried without a solver (direct.c).
+ *
  * First it is asked whether there is one at all; if not, that is the answer.
  * That one is kept for the case that a limit comes before a better one.  Then
  * the wishes of encode.h are asked for, those that leave the application
  * nothing to do otherwise first, in the end none.
+ *
+ * All that with transactions that go on as observed (encode_beyond.c).  What is
+ * left after that is asked for without, so that "none" means none.
  *
  * A prediction is made smaller (reads go back to what was observed, or their
  * session stops before them, one by one, as long as it stays one), sessions in
@@ -23,15 +28,13 @@
  * coming back, with all that change reads in the same places of the
  * application.
  */
-#include "predict/search.h"
+#include "predict/search_impl.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/map.h"
 
-#define SHRINK_TRIES 48u
-#define STOP_TRIES 3u /* boundaries before a changed read */
 #define SAME_SHAPE 6u /* so often in a row: exclude the places */
 /* For wishes, after which fewer are asked for: conflicts of one answer, and
  * answers, at most, at least, and in between by the clauses of the order (n^3
@@ -79,171 +82,15 @@ static const unsigned wishes_of_others[] = {LIKELY | HF_WISH_UNSEEN,
                                             HF_WISH_FINISH,
                                             0};
 
-typedef struct searcher {
-    const hf_events *e;
-    const hf_predict_options *options;
-    hf_encoding c;
-    hf_serial *serial;
-    hf_shapes *shapes;
-    hf_chosen x, y, z; /* z: of `first` */
-    uint32_t *place;
-    hf_predictions *found;
-    hf_predict_stats *stats;
-    bool exact;
-    bool probing;        /* is there one at all? */
-    bool cycling;        /* one with a cycle to show, encode_cycle.c */
-    hf_prediction first; /* what probing found; no reads: nothing */
-    bool has_first;
-    const unsigned *wishes; /* those that are asked for now; the last is 0 */
-    uint32_t answers;       /* to these wishes */
-    uint32_t given_up;      /* sets of wishes that were too much effort */
-    uint32_t again;         /* predictions in a row with a known shape */
-    hf_map sites;           /* place of the application: index into site_lits */
-    HF_VEC(int) site_lits;
-    bool ended; /* nothing can be excluded any more */
-} searcher;
-
-/* ---- making it smaller --------------------------------------------------- */
-
-static bool has_changed(const searcher *q, uint32_t read, uint32_t source)
+static const unsigned *wishes_of(const hf_predict_options *options)
 {
-    const hf_event_read *r = &q->e->reads.at[read];
-
-    return source != HF_NONE && !q->e->sources.at[r->source + source].as_before;
-}
-
-static bool is_unserializable(const searcher *q, hf_serial_answer a)
-{
-    return a == HF_SERIAL_CYCLE || (a == HF_SERIAL_NO_ORDER && q->exact);
-}
-
-/* Is q->y a prediction as well? */
-static bool still_works(searcher *q)
-{
-    if (!is_unserializable(
-            q, hf_serial_judge(q->serial, &q->y, q->options->budget, NULL)))
-        return false;
-    return hf_encoding_allows(&q->c, &q->y, *q->wishes) == HF_SAT_YES;
-}
-
-static void copy(searcher *q, hf_chosen *to, const hf_chosen *from)
-{
-    memcpy(to->cut, from->cut, q->e->sessions.n * sizeof(*to->cut));
-    memcpy(to->source, from->source, q->e->reads.n * sizeof(*to->source));
-}
-
-/* q->y: as q->x, but read i takes what it was observed to take. */
-static void put_back(searcher *q, uint32_t i)
-{
-    copy(q, &q->y, &q->x);
-    q->y.source[i] = q->e->reads.at[i].observed;
-}
-
-/* q->y: as q->x, but the session of read i stops `back` segments before it. */
-static bool stop_before(searcher *q, uint32_t i, uint32_t back)
-{
-    uint32_t s = q->e->session_of[q->e->reads.at[i].txn];
-    uint32_t first = q->e->sessions.at[s].segment;
-
-    copy(q, &q->y, &q->x);
-    if (q->e->reads.at[i].segment < first + back)
-        return false;
-    q->y.cut[s] = q->e->reads.at[i].segment - first - back;
-    for (uint32_t j = 0; j < q->e->reads.n; j++)
-        if (!hf_chosen_has(q->e, &q->y, q->e->reads.at[j].txn,
-                           q->e->reads.at[j].segment))
-            q->y.source[j] = HF_NONE;
-    return true;
-}
-
-/* Takes changes back, by the observed source or by stopping before them, while
- * that leaves a prediction. */
-static void shrink(searcher *q)
-{
-    uint32_t tries = 0;
-
-    for (uint32_t i = 0; i < q->e->reads.n && tries < SHRINK_TRIES; i++) {
-        bool works;
-
-        if (!has_changed(q, i, q->x.source[i]))
-            continue;
-        tries++;
-        put_back(q, i);
-        works = still_works(q);
-        for (uint32_t back = 0; !works && back < STOP_TRIES; back++)
-            works = stop_before(q, i, back) && still_works(q);
-        if (works)
-            copy(q, &q->x, &q->y);
-    }
-}
-
-/* ---- making it longer -----------------------------------------------------
- */
-
-static bool session_changed(const searcher *q, const hf_chosen *x, uint32_t s)
-{
-    for (uint32_t i = 0; i < q->e->reads.n; i++)
-        if (q->e->session_of[q->e->reads.at[i].txn] == s &&
-            has_changed(q, i, x->source[i]))
-            return true;
-    return false;
-}
-
-/* Can the segment take place as it was observed?  Sources in sessions with a
- * changed read are left to the solver. */
-static bool fits(const searcher *q, const hf_chosen *x, uint32_t segment)
-{
-    for (uint32_t i = 0; i < q->e->reads.n; i++) {
-        const hf_event_read *r = &q->e->reads.at[i];
-        const hf_event_write *w;
-        uint32_t from = q->e->sources.at[r->source + r->observed].txn;
-
-        if (r->segment != segment || from == 0)
-            continue;
-        w = hf_events_write(q->e, r->key, from);
-        if (!w || !hf_chosen_has(q->e, x, from, w->segment))
-            return false;
-    }
-    return true;
-}
-
-static void include(searcher *q, uint32_t s)
-{
-    uint32_t segment = q->e->sessions.at[s].segment + q->y.cut[s]++;
-
-    for (uint32_t i = 0; i < q->e->reads.n; i++)
-        if (q->e->reads.at[i].segment == segment)
-            q->y.source[i] = q->e->reads.at[i].observed;
-}
-
-/* Sessions in which nothing changes go on as far as they were observed to: a
- * longer execution is as little serializable. */
-static void stretch(searcher *q)
-{
-    bool more = true;
-
-    copy(q, &q->y, &q->x);
-    while (more) {
-        more = false;
-        for (uint32_t s = 0; s < q->e->sessions.n; s++) {
-            const hf_event_session *row = &q->e->sessions.at[s];
-
-            if (session_changed(q, &q->x, s))
-                continue;
-            while (q->y.cut[s] < row->n_segments &&
-                   fits(q, &q->y, row->segment + q->y.cut[s])) {
-                include(q, s);
-                more = true;
-            }
-        }
-    }
-    if (still_works(q))
-        copy(q, &q->x, &q->y);
+    return options->strategy == HF_PREDICT_BEST ? wishes_of_best
+                                                : wishes_of_others;
 }
 
 /* ---- not again ----------------------------------------------------------- */
 
-static int site_lit(searcher *q, uint64_t site)
+static int site_lit(hf_searcher *q, uint64_t site)
 {
     uint32_t at = hf_map_get(&q->sites, site);
     int lit;
@@ -255,13 +102,14 @@ static int site_lit(searcher *q, uint64_t site)
     hf_vec_push(&q->site_lits, lit);
     for (uint32_t i = 0; i < q->e->reads.n; i++)
         for (uint32_t j = 0; j < q->e->reads.at[i].n_sources; j++)
-            if (has_changed(q, i, j) && hf_shape_site(q->shapes, i, j) == site)
+            if (hf_searcher_changed(q, i, j) &&
+                hf_shape_site(q->shapes, i, j) == site)
                 HF_CLAUSE(&q->c, -q->c.choice[q->e->reads.at[i].source + j],
                           lit);
     return lit;
 }
 
-static void exclude(searcher *q, bool by_site)
+static void exclude(hf_searcher *q, bool by_site)
 {
     HF_VEC(int) clause = {0};
 
@@ -269,7 +117,7 @@ static void exclude(searcher *q, bool by_site)
         const hf_event_read *r = &q->e->reads.at[i];
         uint32_t j = q->x.source[i];
 
-        if (!has_changed(q, i, j))
+        if (!hf_searcher_changed(q, i, j))
             continue;
         hf_vec_push(&clause, by_site
                                  ? -site_lit(q, hf_shape_site(q->shapes, i, j))
@@ -284,7 +132,7 @@ static void exclude(searcher *q, bool by_site)
 
 /* ---- the loop ------------------------------------------------------------ */
 
-static bool is_known(const searcher *q, uint64_t shape)
+static bool is_known(const hf_searcher *q, uint64_t shape)
 {
     for (size_t i = 0; i < q->found->n; i++)
         if (q->found->at[i].shape == shape)
@@ -293,14 +141,19 @@ static bool is_known(const searcher *q, uint64_t shape)
 }
 
 /* The prediction q->x, of the last model. */
-static hf_prediction prediction_of(searcher *q, hf_serial_answer a,
+static hf_prediction prediction_of(hf_searcher *q, hf_serial_answer a,
                                    bool finishes)
 {
     hf_prediction p = {.target = q->options->target, .finishes = finishes};
 
     hf_encoding_places(&q->c, q->place);
     hf_prediction_fill(&p, q->e, &q->x, q->place, q->c.boundary);
-    p.is_sure = p.finishes && (p.is_strict || p.is_unseen);
+    p.is_sure = p.finishes && q->others.n == 0 && (p.is_strict || p.is_unseen);
+    p.others = HF_NEW_ARRAY(hf_predicted_other, q->others.n + 1);
+    p.n_others = (uint32_t)q->others.n;
+    for (size_t i = 0; i < q->others.n; i++)
+        p.others[i] = (hf_predicted_other){q->e->txn_of[q->others.at[i].txn],
+                                           q->e->txn_of[q->others.at[i].rival]};
     if (a == HF_SERIAL_CYCLE) {
         p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
         p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);
@@ -309,24 +162,36 @@ static hf_prediction prediction_of(searcher *q, hf_serial_answer a,
     return p;
 }
 
+/* Who has to go on otherwise for q->x, of the last model?  The next one has
+ * all others as observed. */
+static bool find_others(hf_searcher *q, unsigned wishes)
+{
+    hf_encoding_others(&q->c, &q->x, &q->others);
+    return q->c.as_seen ||
+           hf_encoding_allows(&q->c, &q->x, wishes) == HF_SAT_YES;
+}
+
 /* q->x is a prediction: keeps it, unless its shape is known. */
-static void keep(searcher *q)
+static void keep(hf_searcher *q)
 {
     unsigned wishes = *q->wishes | HF_WISH_FINISH;
     hf_prediction p;
     hf_serial_answer a;
 
-    shrink(q);
-    stretch(q);
+    hf_searcher_shrink(q);
+    hf_searcher_stretch(q);
     a = hf_serial_judge(q->serial, &q->x, q->options->budget, NULL);
-    if (!is_unserializable(q, a))
+    if (!hf_searcher_is_one(q, a))
         return; /* the budget was spent meanwhile */
     if (hf_encoding_allows(&q->c, &q->x, wishes) != HF_SAT_YES) {
         wishes = *q->wishes;
         if (hf_encoding_allows(&q->c, &q->x, wishes) != HF_SAT_YES)
             return;
     }
+    if (!find_others(q, wishes))
+        return;
     p = prediction_of(q, a, wishes & HF_WISH_FINISH);
+    q->c.writers.n = 0;
     if (is_known(q, p.shape)) {
         hf_prediction_release(&p);
         q->again++;
@@ -341,7 +206,7 @@ static void keep(searcher *q)
  * keep their names is worth more than finishing where that is a matter at all
  * and no rule of conflicts has seen to it; elsewhere those sets are passed
  * over. */
-static void wish_next(searcher *q, unsigned failed)
+static void wish_next(hf_searcher *q, unsigned failed)
 {
     bool counts = hf_target_is_unique(q->c.rules) && !q->c.rules->conflict;
 
@@ -355,20 +220,39 @@ static void wish_next(searcher *q, unsigned failed)
 
 /* On to the next wishes that do not have all that stood in the way; false:
  * nothing did, there is nothing more. */
-static bool wish_less(searcher *q)
+static bool wish_less(hf_searcher *q)
 {
     unsigned failed = hf_encoding_failed(&q->c, *q->wishes);
 
     if (failed == 0)
         return false;
-    if (failed == HF_WISH_FINISH && q->found->n == 0)
+    if (failed == HF_WISH_FINISH && q->found->n == 0 && q->c.as_seen)
         q->stats->none_finishes = true;
     wish_next(q, failed);
     return true;
 }
 
+/* Nothing is left with transactions that go on as observed: now those in which
+ * somebody does not.  False: that does not matter, or nobody asks. */
+static bool goes_otherwise(hf_searcher *q)
+{
+    if (!hf_encoding_rests(&q->c))
+        return false;
+    q->stats->rests_on_writes = true;
+    if (q->options->as_seen)
+        return false;
+    q->c.as_seen = false;
+    q->wishes = wishes_of(q->options);
+    q->probing = q->found->n == 0;
+    q->given_up = 0;
+    q->answers = 0;
+    q->again = 0;
+    q->cycling = q->c.cycle != 0;
+    return true;
+}
+
 /* Too much effort for wishes: there is one without, so on to fewer. */
-static bool gives_up(searcher *q)
+static bool gives_up(hf_searcher *q)
 {
     hf_budget *budget = q->options->budget;
 
@@ -381,12 +265,12 @@ static bool gives_up(searcher *q)
 }
 
 /* After that: does what probing found have fewer wishes?  Then it will do. */
-static bool first_will_do(searcher *q)
+static bool first_will_do(hf_searcher *q)
 {
     if (!q->has_first ||
         hf_encoding_allows(&q->c, &q->z, *q->wishes) != HF_SAT_YES)
         return false;
-    copy(q, &q->x, &q->z);
+    hf_searcher_copy(q, &q->x, &q->z);
     return true;
 }
 
@@ -395,7 +279,7 @@ static uint64_t between(uint64_t n, uint64_t least, uint64_t most)
     return n < least ? least : n > most ? most : n;
 }
 
-static hf_sat_answer solve(searcher *q)
+static hf_sat_answer solve(hf_searcher *q)
 {
     uint64_t n = q->e->n;
 
@@ -420,7 +304,7 @@ static hf_sat_answer solve(searcher *q)
 }
 
 /* No cycle to show, or too much effort for it: anything will do. */
-static bool stops_cycling(searcher *q, hf_sat_answer a)
+static bool stops_cycling(hf_searcher *q, hf_sat_answer a)
 {
     hf_budget *budget = q->options->budget;
 
@@ -434,7 +318,7 @@ static bool stops_cycling(searcher *q, hf_sat_answer a)
 }
 
 /* q->x is one; false: that is enough. */
-static bool keep_on(searcher *q, hf_search_end *ret_end)
+static bool keep_on(hf_searcher *q, hf_search_end *ret_end)
 {
     keep(q);
     *ret_end = HF_SEARCH_ENOUGH;
@@ -445,7 +329,7 @@ static bool keep_on(searcher *q, hf_search_end *ret_end)
 }
 
 /* One model; false: it is over, *ret_end says how. */
-static bool step(searcher *q, hf_search_end *ret_end)
+static bool step(hf_searcher *q, hf_search_end *ret_end)
 {
     hf_budget *budget = q->options->budget;
     hf_sat_answer answer = solve(q);
@@ -461,8 +345,7 @@ static bool step(searcher *q, hf_search_end *ret_end)
         return !first_will_do(q) || keep_on(q, ret_end);
     case HF_SAT_NO:
         *ret_end = HF_SEARCH_ALL;
-        q->stats->rests_on_writes = hf_encoding_rests(&q->c);
-        return !q->probing && wish_less(q);
+        return (!q->probing && wish_less(q)) || goes_otherwise(q);
     default:
         break;
     }
@@ -488,18 +371,23 @@ static bool step(searcher *q, hf_search_end *ret_end)
         break;
     }
     if (q->probing) {
+        if (!find_others(q, 0)) {
+            *ret_end = HF_SEARCH_LIMIT;
+            return false;
+        }
         q->first = prediction_of(q, a, false);
+        q->c.writers.n = 0;
         q->has_first = true;
         q->probing = false;
         q->answers = 0;
         q->cycling = q->c.cycle != 0;
-        copy(q, &q->z, &q->x);
+        hf_searcher_copy(q, &q->z, &q->x);
         return true;
     }
     return keep_on(q, ret_end);
 }
 
-static void loop(searcher *q, hf_search_end *ret_end)
+static void loop(hf_searcher *q, hf_search_end *ret_end)
 {
     hf_budget *budget = q->options->budget;
 
@@ -532,7 +420,7 @@ static hf_boundary boundary_of(hf_predict_strategy strategy)
 }
 
 /* A limit came before anything better. */
-static void fall_back(searcher *q)
+static void fall_back(hf_searcher *q)
 {
     if (q->has_first && q->found->n == 0)
         hf_vec_push(q->found, q->first);
@@ -540,7 +428,7 @@ static void fall_back(searcher *q)
         hf_prediction_release(&q->first);
 }
 
-static void count(searcher *q)
+static void count(hf_searcher *q)
 {
     q->stats->choices = (uint32_t)q->e->sources.n;
     q->stats->variables = hf_sat_n_vars(q->c.sat);
@@ -548,48 +436,84 @@ static void count(searcher *q)
     q->stats->literals = hf_sat_n_literals(q->c.sat);
 }
 
+/* One prediction is asked for, and there is one of the kind that is wished for
+ * most. */
+static bool find_directly(hf_searcher *q, hf_boundary boundary)
+{
+    hf_prediction p = {.target = q->options->target, .finishes = true};
+
+    if (q->options->most > 1 ||
+        !hf_direct(q->e, boundary, q->serial, &q->x, q->place))
+        return false;
+    hf_prediction_fill(&p, q->e, &q->x, q->place, boundary);
+    p.is_sure = p.is_strict || p.is_unseen;
+    p.edges = HF_NEW_ARRAY(hf_predicted_edge, q->e->n);
+    p.n_edges = hf_serial_cycle(q->serial, &q->x, p.edges);
+    p.shape = hf_shape_of(q->shapes, &p);
+    hf_vec_push(q->found, p);
+    q->stats->choices = (uint32_t)q->e->sources.n;
+    return true;
+}
+
+static hf_status search(hf_searcher *q, hf_boundary boundary,
+                        hf_search_end *ret_end, hf_error *err)
+{
+    const hf_predict_options *options = q->options;
+    uint64_t start = hf_clock_cpu_ns(), encoded;
+    hf_status st =
+        hf_encoding_init(&q->c, q->e, boundary, options->budget, err);
+
+    if (st == HF_OK) {
+        hf_encoding_pivots(&q->c);
+        hf_encoding_cycles(&q->c);
+    }
+    encoded = hf_clock_cpu_ns();
+    q->stats->encode_seconds += (double)(encoded - start) / 1e9;
+    if (st != HF_OK)
+        return st;
+    q->exact = options->strategy == HF_PREDICT_BEST ||
+               options->strategy == HF_PREDICT_EXACT_STRICT;
+    q->wishes = wishes_of(options);
+    q->probing = true;
+    q->cycling = q->c.cycle != 0;
+    hf_chosen_init(&q->y, q->e);
+    hf_chosen_init(&q->z, q->e);
+    hf_map_init(&q->sites);
+    count(q);
+    loop(q, ret_end);
+    fall_back(q);
+    q->stats->solve_seconds += (double)(hf_clock_cpu_ns() - encoded) / 1e9;
+    hf_encoding_release(&q->c);
+    hf_chosen_release(&q->y);
+    hf_chosen_release(&q->z);
+    hf_map_release(&q->sites);
+    hf_vec_release(&q->site_lits);
+    hf_vec_release(&q->others);
+    return HF_OK;
+}
+
 hf_status hf_search(const hf_events *e, const hf_predict_options *options,
                     hf_predictions *ret, hf_predict_stats *stats,
                     hf_search_end *ret_end, hf_error *err)
 {
-    searcher q = {.e = e, .options = options, .found = ret, .stats = stats};
-    uint64_t start = hf_clock_cpu_ns(), encoded;
-    hf_status st = hf_encoding_init(&q.c, e, boundary_of(options->strategy),
-                                    options->budget, err);
+    hf_searcher q = {.e = e, .options = options, .found = ret, .stats = stats};
+    hf_boundary boundary = boundary_of(options->strategy);
+    uint64_t start = hf_clock_cpu_ns();
+    hf_status st = HF_OK;
+    bool found;
 
-    if (st == HF_OK) {
-        hf_encoding_pivots(&q.c);
-        hf_encoding_cycles(&q.c);
-    }
-    encoded = hf_clock_cpu_ns();
-    stats->encode_seconds += (double)(encoded - start) / 1e9;
-    if (st != HF_OK)
-        return st;
-    q.exact = options->strategy == HF_PREDICT_BEST ||
-              options->strategy == HF_PREDICT_EXACT_STRICT;
-    q.wishes = options->strategy == HF_PREDICT_BEST ? wishes_of_best
-                                                    : wishes_of_others;
-    q.probing = true;
-    q.cycling = q.c.cycle != 0;
     q.serial = hf_serial_new(e);
     q.shapes = hf_shapes_new(e);
     hf_chosen_init(&q.x, e);
-    hf_chosen_init(&q.y, e);
-    hf_chosen_init(&q.z, e);
     q.place = HF_NEW_ARRAY(uint32_t, e->n);
-    hf_map_init(&q.sites);
-    count(&q);
-    loop(&q, ret_end);
-    fall_back(&q);
-    stats->solve_seconds += (double)(hf_clock_cpu_ns() - encoded) / 1e9;
-    hf_encoding_release(&q.c);
+    *ret_end = HF_SEARCH_ENOUGH;
+    found = find_directly(&q, boundary);
+    stats->solve_seconds += (double)(hf_clock_cpu_ns() - start) / 1e9;
+    if (!found)
+        st = search(&q, boundary, ret_end, err);
     hf_serial_free(q.serial);
     hf_shapes_free(q.shapes);
     hf_chosen_release(&q.x);
-    hf_chosen_release(&q.y);
-    hf_chosen_release(&q.z);
     hf_free(q.place);
-    hf_map_release(&q.sites);
-    hf_vec_release(&q.site_lits);
-    return HF_OK;
+    return st;
 }

@@ -36,6 +36,12 @@ void hf_prediction_fill(hf_prediction *p, const hf_events *e,
                         hf_boundary kind);
 void hf_prediction_release(hf_prediction *p);
 
+/* direct.c: one read that changes, if that is all it takes.  The execution, and
+ * the places of all transactions in an order that the level allows; false:
+ * that is not known here. */
+bool hf_direct(const hf_events *e, hf_boundary boundary, hf_serial *serial,
+               hf_chosen *x, uint32_t *ret_place);
+
 /* paper.c: the same by the paper's constraints; at most one prediction. */
 HF_MUST_USE hf_status hf_paper_search(const hf_events *e,
                                       const hf_predict_options *options,

@@ -59,7 +59,7 @@ static bool installs(const pm_history *h, const pm_execution *x, int t, int key)
 {
     int last = last_write(h, t, key);
 
-    if (x->commits)
+    if (x->commits >> t & 1)
         return last >= 0 && x->n_ops[t] > 0;
     return last >= 0 && last < x->n_ops[t];
 }
@@ -375,9 +375,13 @@ static void relate_rows(const pm_history *h, const pm_execution *x,
 static bool saw_before(const pm_history *h, const pm_execution *x,
                        const int *place, const int at[2], int a)
 {
+    pm_execution without = *x;
+
+    without.commits = PM_NOBODY;
     for (int i = 0; i < at[1]; i++)
         for (int k = 0; k < h->n_keys; k++)
-            if (depends(h, x, place, (int[]){at[0], i}, k, a))
+            if (depends(h, x, place, (int[]){at[0], i}, k, a) ||
+                depends(h, &without, place, (int[]){at[0], i}, k, a))
                 return true;
     return false;
 }
@@ -422,11 +426,14 @@ static bool keeps_axiom(const pm_history *h, const pm_execution *x,
 {
     axiom *q = user;
     relation base, closed;
+    pm_execution without = *x;
 
+    without.commits = PM_NOBODY;
     if (!keeps_relation(h, place, q->reads))
         return false;
     memcpy(base, q->reads, sizeof base);
     relate_rows(h, x, place, base);
+    relate_rows(h, &without, place, base);
     if (!keeps_relation(h, place, base))
         return false;
     memcpy(closed, base, sizeof closed);
@@ -482,7 +489,7 @@ static bool keeps_snapshots(const pm_history *h, const pm_execution *x,
 
     pm_execution without = *x;
 
-    without.commits = false;
+    without.commits = PM_NOBODY;
     relate(h, x, chosen_source, w);
     relate_rows(h, x, place, w);
     relate_rows(h, &without, place, w);
@@ -664,30 +671,65 @@ static bool keeps_repeatable(const pm_history *h, const pm_execution *x,
     return true;
 }
 
+bool pm_is_unique(hf_predict_target target)
+{
+    return target == HF_PREDICT_SNAPSHOT ||
+           target == HF_PREDICT_POSTGRES_READ_COMMITTED ||
+           target == HF_PREDICT_POSTGRES_REPEATABLE_READ ||
+           target == HF_PREDICT_MARIADB_REPEATABLE_READ;
+}
+
+/* Did u, which has begun, name its row by that version? */
+static bool named_by(const pm_history *h, const pm_execution *x, int u,
+                     int version)
+{
+    for (int op = 0; x->n_ops[u] > 0 && op < h->txns[u].n_ops; op++)
+        if (h->txns[u].ops[op].names && h->txns[u].ops[op].from[0] == version)
+            return true;
+    return false;
+}
+
+bool pm_has_rivals(const pm_history *h, const pm_execution *x)
+{
+    for (int t = 0; t < h->n_txns; t++)
+        for (int op = 0; op < x->n_ops[t]; op++)
+            for (int u = 0; h->txns[t].ops[op].names && u < h->n_txns; u++)
+                if (u != t && named_by(h, x, u, x->from[t][op][0]))
+                    return true;
+    return false;
+}
+
 bool pm_legal(const pm_history *h, const pm_execution *x,
-              hf_predict_target target)
+              hf_predict_target target, unsigned commits)
 {
     axiom q = {.target = target};
     pm_execution all = *x;
 
-    all.commits = true;
+    all.commits = commits;
     switch (target) {
     case HF_PREDICT_SNAPSHOT:
     case HF_PREDICT_PARALLEL_SNAPSHOT:
         return reads_agree(h, x) &&
                some_order(h, &all, keeps_snapshots, &target);
     case HF_PREDICT_POSTGRES_READ_COMMITTED:
-        return some_order(h, x, keeps_statements, NULL);
+        return some_order(h, &all, keeps_statements, NULL);
     case HF_PREDICT_MARIADB_REPEATABLE_READ:
-        return some_order(h, x, keeps_mariadb, NULL);
+        return some_order(h, &all, keeps_mariadb, NULL);
     case HF_PREDICT_POSTGRES_REPEATABLE_READ:
         return some_order(h, &all, keeps_repeatable, NULL);
     default:
         if (target != HF_PREDICT_READ_COMMITTED && !reads_agree(h, x))
             return false;
         relate(h, x, chosen_source, q.reads);
-        return some_order(h, x, keeps_axiom, &q);
+        return some_order(h, &all, keeps_axiom, &q);
     }
+}
+
+bool pm_legal_as_seen(const pm_history *h, const pm_execution *x,
+                      hf_predict_target target)
+{
+    return pm_legal(h, x, target, PM_EVERYBODY) &&
+           !(pm_is_unique(target) && pm_has_rivals(h, x));
 }
 
 /* ---- forced order -------------------------------------------------------- */
@@ -759,6 +801,28 @@ typedef struct walk {
     int reads[PM_READS][3]; /* transaction, operation, key */
 } walk;
 
+/* Is there something left to find within the boundary? */
+static bool is_wanted(const walk *w, int b, int target)
+{
+    for (int seen = 0; seen < 2; seen++)
+        if (!w->ret->exact[seen][b][target] || !w->ret->forced[seen][b][target])
+            return true;
+    return false;
+}
+
+static void note(walk *w, const bool *allowed, int target, int seen)
+{
+    bool forced = pm_forced(w->h, &w->x);
+
+    for (int b = 0; b < PM_BOUNDARIES; b++) {
+        bool *exact = &w->ret->exact[seen][b][target];
+        bool *by_force = &w->ret->forced[seen][b][target];
+
+        *exact = *exact || allowed[b];
+        *by_force = *by_force || (allowed[b] && forced);
+    }
+}
+
 static void judge(walk *w)
 {
     bool allowed[PM_BOUNDARIES], any = false, wanted = false;
@@ -767,7 +831,7 @@ static void judge(walk *w)
         allowed[b] = pm_allowed(w->h, &w->x, (pm_boundary)b);
         any = any || allowed[b];
         for (int l = 0; allowed[b] && l < HF_PREDICT_TARGET_COUNT; l++)
-            wanted = wanted || !w->ret->exact[b][l] || !w->ret->forced[b][l];
+            wanted = wanted || is_wanted(w, b, l);
     }
     if (!any)
         return;
@@ -775,20 +839,16 @@ static void judge(walk *w)
     if (!wanted || pm_serializable(w->h, &w->x))
         return;
     for (int l = 0; l < HF_PREDICT_TARGET_COUNT; l++) {
-        bool forced, needed = false;
+        hf_predict_target target = (hf_predict_target)l;
+        bool needed = false;
 
         for (int b = 0; b < PM_BOUNDARIES; b++)
-            needed =
-                needed ||
-                (allowed[b] && (!w->ret->exact[b][l] || !w->ret->forced[b][l]));
-        if (!needed || !pm_legal(w->h, &w->x, (hf_predict_target)l))
+            needed = needed || (allowed[b] && is_wanted(w, b, l));
+        if (!needed || !pm_legal(w->h, &w->x, target, PM_NOBODY))
             continue;
-        forced = pm_forced(w->h, &w->x);
-        for (int b = 0; b < PM_BOUNDARIES; b++) {
-            w->ret->exact[b][l] = w->ret->exact[b][l] || allowed[b];
-            w->ret->forced[b][l] =
-                w->ret->forced[b][l] || (allowed[b] && forced);
-        }
+        note(w, allowed, l, 0);
+        if (pm_legal_as_seen(w->h, &w->x, target))
+            note(w, allowed, l, 1);
     }
 }
 

@@ -29,6 +29,9 @@ typedef struct pm_op {
     int64_t value;     /* PM_WRITE */
     bool joined;       /* a write of what the lock before it read: the two are
                           one statement */
+    bool names;        /* a read of key 0, by whose result its transaction
+                          names a row that it inserts in the end */
+    bool unseen;       /* a read by an UPDATE, which returns nothing */
     int from[PM_KEYS]; /* observed source by key: transaction, PM_INITIAL */
 } pm_op;
 
@@ -43,6 +46,7 @@ typedef struct pm_history {
     int n_txns, n_keys;
     bool rows;                /* keys are rows of a table */
     bool statements;          /* which operations are one statement is told */
+    bool sql;                 /* by statements in words, with results */
     int64_t initial[PM_KEYS]; /* 0: nil */
     pm_txn txns[PM_TXNS];
 } pm_history;
@@ -57,7 +61,8 @@ typedef enum pm_boundary {
 /* One execution: how many operations of each transaction take place, and whom
  * each read reads from. */
 typedef struct pm_execution {
-    bool commits; /* who has begun writes all it was observed to write */
+    unsigned commits; /* a bit for each: if it has begun, it writes all that it
+                         was observed to write */
     int n_ops[PM_TXNS];
     int from[PM_TXNS][PM_OPS][PM_KEYS];
 } pm_execution;
@@ -71,16 +76,27 @@ int64_t pm_version(const pm_history *h, int writer, int key);
 bool pm_reads(const pm_history *h, int txn, int op, int key);
 
 bool pm_allowed(const pm_history *h, const pm_execution *x, pm_boundary b);
+/* Is a second row of a key refused? */
+bool pm_is_unique(hf_predict_target target);
+/* Would somebody insert a row that another inserts? */
+bool pm_has_rivals(const pm_history *h, const pm_execution *x);
+#define PM_NOBODY 0u
+#define PM_EVERYBODY ((1u << PM_TXNS) - 1)
+/* With these to write what they were observed to. */
 bool pm_legal(const pm_history *h, const pm_execution *x,
-              hf_predict_target target);
+              hf_predict_target target, unsigned commits);
+/* Everybody, and nobody has rivals. */
+bool pm_legal_as_seen(const pm_history *h, const pm_execution *x,
+                      hf_predict_target target);
 bool pm_serializable(const pm_history *h, const pm_execution *x);
 /* The paper's forced order has a cycle. */
 bool pm_forced(const pm_history *h, const pm_execution *x);
 
 typedef struct pm_answers {
-    /* is there one: by boundary and target; exact, and by forced cycles */
-    bool exact[PM_BOUNDARIES][HF_PREDICT_TARGET_COUNT];
-    bool forced[PM_BOUNDARIES][HF_PREDICT_TARGET_COUNT];
+    /* is there one: any, and as seen; by boundary and target; exact, and by
+     * forced cycles */
+    bool exact[2][PM_BOUNDARIES][HF_PREDICT_TARGET_COUNT];
+    bool forced[2][PM_BOUNDARIES][HF_PREDICT_TARGET_COUNT];
     long executions;
 } pm_answers;
 

@@ -6,6 +6,8 @@
 
 #include "history/builder.h"
 
+#define PM_ROW 900 /* and the version by which it is named */
+
 /* ---- random executions --------------------------------------------------- */
 
 static pm_op random_op(const pm_history *h, hf_rng *r, int serial)
@@ -61,6 +63,26 @@ static void execute(pm_history *h)
     }
 }
 
+/* A transaction whose first read is of key 0 names by its result the row that
+ * it inserts, if nobody was before it to do so. */
+static void name_some(pm_history *h)
+{
+    bool named[PM_TXNS + 1] = {false};
+
+    for (int t = 0; t < h->n_txns; t++)
+        for (int op = 0; op < h->txns[t].n_ops; op++) {
+            pm_op *o = &h->txns[t].ops[op];
+
+            if (pm_is_write(o))
+                continue;
+            if (o->kind != PM_ROWS && o->key == 0 && pm_reads(h, t, op, 0) &&
+                !(op + 1 < h->txns[t].n_ops && o[1].joined) &&
+                !named[o->from[0] + 1])
+                o->names = named[o->from[0] + 1] = true;
+            break;
+        }
+}
+
 static int count_reads(const pm_history *h)
 {
     int n = 0;
@@ -92,10 +114,17 @@ pm_history pm_random(hf_rng *r)
             for (int op = 0; op < h.txns[t].n_ops; op++)
                 h.txns[t].ops[op] = random_op(&h, r, serial++);
         }
-        if (h.statements)
+        h.sql = !h.statements && hf_rng_chance(r, 40);
+        if (h.statements || h.sql)
             join_some(&h, r);
     } while (count_reads(&h) > 8);
     execute(&h);
+    if (h.sql && hf_rng_chance(r, 60))
+        name_some(&h);
+    for (int t = 0; h.sql && t < h.n_txns; t++)
+        for (int op = 0; op + 1 < h.txns[t].n_ops; op++)
+            h.txns[t].ops[op].unseen =
+                h.txns[t].ops[op + 1].joined && !h.txns[t].ops[op].names;
     return h;
 }
 
@@ -174,6 +203,63 @@ static void build_op(const pm_history *h, hf_builder *b, hf_txn_id id,
     }
 }
 
+/* The statement of the operation that comes next.  What it returned of a
+ * version is told by the version alone, and two statements return nothing in
+ * common. */
+static void build_sql(hf_builder *b, hf_txn_id id, const char *text,
+                      int64_t result)
+{
+    static const hf_scalar name = {.type = HF_TEXT, .text = "n", .length = 1};
+    hf_scalar cell = {.type = HF_INT, .number = result};
+
+    (void)hf_builder_sql(
+        b, id,
+        &(hf_sql_in){.text = {.type = HF_TEXT,
+                              .text = text,
+                              .length = (uint32_t)strlen(text)},
+                     .has_rows = true,
+                     .n_rows = 1,
+                     .n_columns = 1,
+                     .names = &name,
+                     .cells = &cell,
+                     .affected = UINT64_MAX});
+    hf_builder_op_flags(b, HF_OP_WITH_ITEMS);
+}
+
+static const char *statement_of(const pm_op *o)
+{
+    return o->names ? "SELECT n FROM t WHERE id = 0 FOR UPDATE"
+           : pm_is_write(o) || o->unseen ? "UPDATE t SET n = ?"
+           : o->kind == PM_ROWS          ? "SELECT n FROM t"
+                                         : "SELECT n FROM t WHERE id = ?";
+}
+
+static void build_statement(hf_builder *b, hf_txn_id id, const pm_op *o)
+{
+    build_sql(b, id, statement_of(o),
+              o->names ? PM_ROW + o->from[0]
+                       : 100 * (int)o->kind + 10 * o->key + o->from[o->key]);
+}
+
+/* The row that is named by what an operation found. */
+static void build_named(const pm_history *h, hf_builder *b, hf_txn_id id, int t)
+{
+    hf_string_id table = hf_builder_string(b, "named", 5);
+
+    for (int op = 0; op < h->txns[t].n_ops; op++) {
+        const pm_op *o = &h->txns[t].ops[op];
+        hf_key_id key;
+
+        if (!o->names)
+            continue;
+        key = hf_builder_key_row(
+            b, table,
+            (hf_scalar){.type = HF_INT, .number = PM_ROW + o->from[0]});
+        build_sql(b, id, "INSERT INTO named VALUES (?)", 0);
+        (void)hf_builder_op(b, id, HF_OP_WRITE, key, hf_builder_int(b, key, t));
+    }
+}
+
 hf_history *pm_build(const pm_history *h, hf_error *err)
 {
     hf_builder *b = hf_builder_new();
@@ -199,11 +285,15 @@ hf_history *pm_build(const pm_history *h, hf_error *err)
         for (int op = 0; op < h->txns[t].n_ops; op++) {
             uint64_t begin = 10u * (unsigned)(t * PM_OPS + op);
 
+            if (h->sql && !h->txns[t].ops[op].joined)
+                build_statement(b, ids[t], &h->txns[t].ops[op]);
             build_op(h, b, ids[t], keys, t, op);
             if (h->txns[t].ops[op].joined)
                 begin -= 10; /* one statement, one interval */
             if (h->statements)
                 hf_builder_interval(b, begin, begin + 5);
+            if (op + 1 == h->txns[t].n_ops)
+                build_named(h, b, ids[t], t);
         }
     return hf_builder_finish(b, &ret, err) == HF_OK ? ret : NULL;
 }
@@ -221,8 +311,11 @@ void pm_print(const pm_history *h)
         for (int op = 0; op < h->txns[t].n_ops; op++) {
             const pm_op *o = &h->txns[t].ops[op];
 
-            printf("%s%c%d", o->joined ? "+" : " ", letters[o->kind],
-                   o->kind == PM_ROWS ? 0 : o->key);
+            printf("%s%s%c%d", o->joined ? "+" : " ",
+                   o->names    ? "names:"
+                   : o->unseen ? "unseen:"
+                               : "",
+                   letters[o->kind], o->kind == PM_ROWS ? 0 : o->key);
             if (o->kind == PM_WRITE)
                 printf("=%lld", (long long)o->value);
             else if (o->kind != PM_ROWS && o->kind != PM_DELETE)

@@ -7,17 +7,19 @@
  * strategy:
  *
  *   - there is a prediction exactly if enumeration of all boundaries and all
- *     sources finds one (predict_model.c, which shares no code with it);
+ *     sources finds one (predict_model.c, which shares no code with it); and
+ *     one in which transactions go on as observed exactly if it finds one;
  *   - every prediction, of all that are asked for, is allowed by the boundary
  *     rules, legal at the level and not serializable, by enumeration;
  *   - as a history, the engines of check say the same, of the level and of
  *     serializability;
- *   - as a history of whole transactions it is what enumeration says at every
- *     level (hf_predict_keeps());
+ *   - as an observed history it is what enumeration says at every level
+ *     (hf_predict_keeps());
+ *   - who is said to have to go on otherwise has to, and nobody else;
  *   - its order runs sources before their readers, and sessions in order;
  *   - on some, the paper's encoding solved by Z3 says the same;
- *   - one called feasible for sure has nothing after a changed read; its
- *     cycle is one.
+ *   - one called feasible for sure has nothing after a changed read, or only
+ *     reads change that return nothing; its cycle is one.
  *
  * A level or strategy for which there was always or never a prediction was not
  * tested, which is a failure too.
@@ -30,12 +32,26 @@
 #include "check/check.h"
 #include "predict_model.h"
 
-#define PAPER_EVERY 25 /* executions: the paper's encoding is asked as well */
+#define SEEN_EVERY 7 /* executions: asked for what goes on as observed only */
+/* Executions: the paper's encoding is asked as well, which takes as long as all
+ * the rest; less often in long runs. */
+#define PAPER_EVERY 25
+#define PAPER_LATER 250
+#define PAPER_MANY 500
+
+#define MOST_ASKED 256 /* different predictions of an execution remembered */
 
 typedef struct run {
     long executions, predictions, sure, changed, checked;
     long found[HF_PREDICT_TARGET_COUNT][HF_PREDICT_STRATEGY_COUNT][2];
+    long direct; /* found without a solver */
+    long otherwise[HF_PREDICT_TARGET_COUNT], rivals; /* predictions */
     long failures, paper, paper_unknown, kept[2];
+    /* of this execution: what was asked about already, with the levels that
+     * check was asked about */
+    pm_execution asked[MOST_ASKED];
+    unsigned asked_levels[MOST_ASKED];
+    int n_asked;
     uint64_t seed;
     const pm_history *m;
     hf_predict_target target;
@@ -59,11 +75,25 @@ static pm_boundary boundary_of(hf_predict_strategy s)
                                             : PM_STRICT;
 }
 
-/* The prediction in the words of the model. */
-static pm_execution execution_of(const hf_history *h, const hf_prediction *p)
+/* How many operations of the model there are before one of the history: not
+ * statements, and not the row that is inserted in the end. */
+static int number_of(const pm_history *m, const hf_history *h, hf_txn_id t,
+                     hf_op_id op)
 {
-    pm_execution x = {0};
+    int n = 0;
 
+    for (hf_op_id o = h->op_first[t]; o < op; o++)
+        n += hf_op_kind_of(h, o) != HF_OP_SQL;
+    return n < m->txns[t].n_ops ? n : m->txns[t].n_ops;
+}
+
+/* The prediction in the words of the model. */
+static pm_execution execution_of(const pm_history *m, const hf_history *h,
+                                 const hf_prediction *p)
+{
+    pm_execution x;
+
+    memset(&x, 0, sizeof x); /* compared as bytes */
     for (hf_txn_id t = 0; t < h->n_txns; t++) {
         const hf_predicted_session *s = NULL;
 
@@ -72,16 +102,37 @@ static pm_execution execution_of(const hf_history *h, const hf_prediction *p)
                 s = &p->sessions[i];
         if (!s || s->txn == HF_NONE || t > s->txn)
             continue;
-        x.n_ops[t] = (int)((t < s->txn ? h->op_first[t + 1] : s->last + 1) -
-                           h->op_first[t]);
+        x.n_ops[t] =
+            number_of(m, h, t, t < s->txn ? h->op_first[t + 1] : s->last + 1);
     }
     for (uint32_t i = 0; i < p->n_reads; i++) {
         const hf_predicted_read *r = &p->reads[i];
 
-        x.from[r->txn][r->op - h->op_first[r->txn]][r->key] =
+        x.from[r->txn][number_of(m, h, r->txn, r->op)][r->key] =
             r->source == HF_NONE ? PM_INITIAL : (int)r->source;
     }
     return x;
+}
+
+/* Whether this is new; *ret_levels: the levels asked about before.  The same
+ * prediction comes back at other levels and by other strategies. */
+static bool is_new(run *q, const pm_execution *x, unsigned **ret_levels)
+{
+    static unsigned none;
+
+    for (int i = 0; i < q->n_asked; i++)
+        if (memcmp(&q->asked[i], x, sizeof(*x)) == 0) {
+            *ret_levels = &q->asked_levels[i];
+            return false;
+        }
+    none = 0;
+    *ret_levels = &none;
+    if (q->n_asked < MOST_ASKED) {
+        *ret_levels = &q->asked_levels[q->n_asked];
+        q->asked_levels[q->n_asked] = 0;
+        q->asked[q->n_asked++] = *x;
+    }
+    return true;
 }
 
 /* By the engines of check, as a history. */
@@ -158,7 +209,7 @@ static bool can_be_run(const hf_history *h, const hf_prediction *p)
 
 static void look_at_parts(run *q, const hf_history *h, const hf_prediction *p)
 {
-    bool sure = true;
+    bool strict = true, unseen = true;
     uint32_t changed = 0;
 
     for (uint32_t i = 0; i < p->n_reads; i++) {
@@ -169,9 +220,14 @@ static void look_at_parts(run *q, const hf_history *h, const hf_prediction *p)
         for (uint32_t j = 0; j < p->n_sessions; j++)
             if (p->sessions[j].session == h->txn_session[r->txn])
                 s = &p->sessions[j];
-        sure = sure && (!r->changed || (s && s->last == r->op));
+        if (!r->changed)
+            continue;
+        strict = strict && s && s->last == r->op;
+        unseen =
+            unseen &&
+            q->m->txns[r->txn].ops[number_of(q->m, h, r->txn, r->op)].unseen;
     }
-    if (p->is_sure && !sure)
+    if (p->is_sure && !strict && !unseen)
         fail(q, "feasible for sure, but something follows a changed read");
     if (!can_be_run(h, p))
         fail(q, "the order runs a read before its source");
@@ -186,32 +242,34 @@ static void look_at_parts(run *q, const hf_history *h, const hf_prediction *p)
         fail(q, "an approximate prediction without a cycle");
 }
 
-/* Are there rows with equal versions, whose writers are told by a second key?
- * As an observed execution that is ambiguous. */
-static bool has_writers(const hf_history *h)
+/* Is there a write within the boundary that is not the last one of its key?  It
+ * is a lock and an own version, but no version, and the history lacks it. */
+static bool is_halfway(const pm_history *m, const pm_execution *x)
 {
-    for (hf_key_id k = 0; h->key_table && k < h->n_keys; k++)
-        if (h->key_table[k] != HF_NONE &&
-            hf_str_eq(hf_string(h, h->key_table[k]), HF_STR("t (writer)")))
-            return true;
+    for (int t = 0; t < m->n_txns; t++)
+        for (int op = 0; op < x->n_ops[t]; op++)
+            if (pm_is_write(&m->txns[t].ops[op]) &&
+                pm_write_before(m, t, m->txns[t].n_ops,
+                                m->txns[t].ops[op].key) >= x->n_ops[t])
+                return true;
     return false;
 }
 
-/* A history of whole transactions, asked at every level. */
+/* As a history, asked at every level. */
 static void ask_keeps(run *q, const hf_history *h, const hf_prediction *p,
                       const pm_execution *x)
 {
     hf_history *predicted = NULL;
     hf_error err;
 
-    for (uint32_t s = 0; s < p->n_sessions; s++)
-        if (p->sessions[s].cut)
-            return;
-    if (hf_prediction_history(h, p, &predicted, &err) != HF_OK)
+    if (is_halfway(q->m, x))
         return;
-    for (unsigned t = 0; !has_writers(predicted) && t < HF_PREDICT_TARGET_COUNT;
-         t++) {
-        bool legal = pm_legal(q->m, x, (hf_predict_target)t);
+    if (hf_prediction_history(h, p, &predicted, &err) != HF_OK) {
+        fail(q, err.text);
+        return;
+    }
+    for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++) {
+        bool legal = pm_legal(q->m, x, (hf_predict_target)t, PM_NOBODY);
         hf_verdict v = HF_UNKNOWN;
 
         if (hf_predict_keeps(predicted, (hf_predict_target)t, NULL, &v, &err) !=
@@ -224,9 +282,39 @@ static void ask_keeps(run *q, const hf_history *h, const hf_prediction *p,
     hf_history_free(predicted);
 }
 
+/* With the others it is legal, with any of those as well it is not. */
+static void look_at_others(run *q, const hf_prediction *p,
+                           const pm_execution *x)
+{
+    unsigned not = 0;
+    bool rivals = false;
+
+    if (pm_legal_as_seen(q->m, x, q->target) != (p->n_others == 0))
+        fail(q, p->n_others == 0 ? "somebody has to go on otherwise"
+                                 : "nobody has to go on otherwise");
+    for (uint32_t i = 0; i < p->n_others; i++) {
+        if (p->others[i].rival != HF_NONE)
+            rivals = true;
+        else
+            not |= 1u << p->others[i].txn;
+    }
+    q->rivals += rivals;
+    q->otherwise[q->target] += p->n_others > 0;
+    if (rivals != (pm_is_unique(q->target) && pm_has_rivals(q->m, x)))
+        fail(q, "who inserts the same row is wrong");
+    if (!pm_legal(q->m, x, q->target, PM_EVERYBODY & ~not ))
+        fail(q, "others have to go on otherwise as well");
+    for (int t = 0; t < q->m->n_txns; t++)
+        if ((not >> t & 1) &&
+            pm_legal(q->m, x, q->target, (PM_EVERYBODY & ~not ) | 1u << t))
+            fail(q, "one of them does not have to go on otherwise");
+}
+
 static void look_at(run *q, const hf_history *h, const hf_prediction *p)
 {
-    pm_execution x = execution_of(h, p);
+    pm_execution x = execution_of(q->m, h, p);
+    unsigned *levels;
+    bool new = is_new(q, &x, &levels);
 
     q->predictions++;
     q->sure += p->is_sure;
@@ -234,22 +322,55 @@ static void look_at(run *q, const hf_history *h, const hf_prediction *p)
     look_at_parts(q, h, p);
     if (!pm_allowed(q->m, &x, boundary_of(q->strategy)))
         fail(q, "outside of the boundary");
-    if (!pm_legal(q->m, &x, q->target))
+    if (!pm_legal(q->m, &x, q->target, PM_NOBODY))
         fail(q, "not legal at the level");
+    look_at_others(q, p, &x);
     if (pm_serializable(q->m, &x))
         fail(q, "serializable");
-    ask_check(q, h, p);
-    ask_keeps(q, h, p, &x);
+    if (!(*levels >> q->target & 1))
+        ask_check(q, h, p);
+    *levels |= 1u << q->target;
+    if (new)
+        ask_keeps(q, h, p, &x);
 }
 
-static void ask(run *q, const hf_history *h, const pm_answers *a)
+static bool exists(const run *q, const pm_answers *a, bool as_seen)
 {
     bool forced = q->strategy == HF_PREDICT_APPROX_STRICT ||
                   q->strategy == HF_PREDICT_APPROX_RELAXED;
     pm_boundary b = boundary_of(q->strategy);
-    bool exists = forced ? a->forced[b][q->target] : a->exact[b][q->target];
+
+    return forced ? a->forced[as_seen][b][q->target]
+                  : a->exact[as_seen][b][q->target];
+}
+
+/* Those that go on as observed come first. */
+static void look_at_answer(run *q, const hf_predict_result *r,
+                           const pm_answers *a)
+{
+    bool any = exists(q, a, r->options.as_seen), seen = exists(q, a, true);
+    bool found = r->answer == HF_PREDICT_FOUND;
+
+    if (r->answer == HF_PREDICT_UNKNOWN)
+        fail(q, "unknown without a limit");
+    if (found != any)
+        fail(q, any ? "there is one" : "there is none");
+    if (found && (r->predictions[0].n_others == 0) != seen)
+        fail(q,
+             seen ? "there is one as observed" : "there is none as observed");
+    if (!seen && exists(q, a, false) && !r->stats.rests_on_writes)
+        fail(q, "it does rest on what is beyond boundaries");
+    for (uint32_t i = 1; i < r->n_predictions; i++)
+        if (r->predictions[i - 1].n_others > 0 &&
+            r->predictions[i].n_others == 0)
+            fail(q, "one that does not go on as observed is not last");
+}
+
+static void ask(run *q, const hf_history *h, const pm_answers *a, bool as_seen)
+{
     hf_predict_options o = {.target = q->target,
                             .strategy = q->strategy,
+                            .as_seen = as_seen,
                             .most = q->seed % 4 == 0 ? 20 : 1};
     hf_predict_result *r = NULL;
     hf_error err;
@@ -258,11 +379,10 @@ static void ask(run *q, const hf_history *h, const pm_answers *a)
         fail(q, err.text);
         return;
     }
-    if (r->answer == HF_PREDICT_UNKNOWN)
-        fail(q, "unknown without a limit");
-    if ((r->answer == HF_PREDICT_FOUND) != exists)
-        fail(q, exists ? "there is one" : "there is none");
-    q->found[q->target][q->strategy][r->answer == HF_PREDICT_FOUND]++;
+    look_at_answer(q, r, a);
+    if (!as_seen)
+        q->found[q->target][q->strategy][r->answer == HF_PREDICT_FOUND]++;
+    q->direct += r->n_predictions > 0 && r->stats.variables == 0;
     for (uint32_t i = 0; i < r->n_predictions; i++)
         look_at(q, h, &r->predictions[i]);
     hf_predict_result_free(r);
@@ -271,9 +391,7 @@ static void ask(run *q, const hf_history *h, const pm_answers *a)
 /* The paper's own encoding says the same. */
 static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
 {
-    bool forced = q->strategy != HF_PREDICT_EXACT_STRICT;
-    pm_boundary b = boundary_of(q->strategy);
-    bool exists = forced ? a->forced[b][q->target] : a->exact[b][q->target];
+    bool any = exists(q, a, false);
     hf_predict_options o = {.target = q->target,
                             .strategy = q->strategy,
                             .encoding = HF_PREDICT_PAPER};
@@ -287,8 +405,8 @@ static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
     q->paper++;
     if (r->answer == HF_PREDICT_UNKNOWN)
         q->paper_unknown++; /* "for all" is too much for Z3 now and then */
-    else if ((r->answer == HF_PREDICT_FOUND) != exists)
-        fail(q, exists ? "paper: there is one" : "paper: there is none");
+    else if ((r->answer == HF_PREDICT_FOUND) != any)
+        fail(q, any ? "paper: there is one" : "paper: there is none");
     for (uint32_t i = 0; i < r->n_predictions; i++)
         look_at(q, h, &r->predictions[i]);
     hf_predict_result_free(r);
@@ -296,7 +414,9 @@ static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
 
 static bool is_paper(const run *q, bool has_rows)
 {
-    return q->seed % PAPER_EVERY == 0 && !has_rows &&
+    uint64_t every = q->executions < PAPER_MANY ? PAPER_EVERY : PAPER_LATER;
+
+    return q->seed % every == 0 && !has_rows &&
            q->strategy != HF_PREDICT_BEST &&
            (q->target == HF_PREDICT_CAUSAL ||
             q->target == HF_PREDICT_READ_COMMITTED) &&
@@ -312,6 +432,7 @@ static void one(run *q)
     hf_error err;
     bool has_rows = false;
 
+    q->n_asked = 0;
     hf_rng_seed(&r, q->seed);
     m = pm_random(&r);
     q->m = &m;
@@ -329,7 +450,9 @@ static void one(run *q)
         for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++) {
             q->target = (hf_predict_target)t;
             q->strategy = (hf_predict_strategy)s;
-            ask(q, h, &a);
+            ask(q, h, &a, false);
+            if (q->seed % SEEN_EVERY == 0)
+                ask(q, h, &a, true);
             if (is_paper(q, has_rows))
                 ask_paper(q, h, &a);
         }
@@ -346,6 +469,10 @@ static void report(run *q)
     printf("%ld that keep a level, %ld that do not\n", q->kept[1], q->kept[0]);
     if (q->executions >= 1000 && (q->kept[0] == 0 || q->kept[1] == 0))
         q->failures++;
+    printf("%ld with rows that two would insert, %ld found without a solver\n",
+           q->rivals, q->direct);
+    if (q->executions >= 1000 && (q->rivals == 0 || q->direct == 0))
+        q->failures++;
     for (unsigned t = 0; t < HF_PREDICT_TARGET_COUNT; t++) {
         printf("%-30s", hf_predict_target_get((hf_predict_target)t)->name);
         for (unsigned s = 0; s < HF_PREDICT_STRATEGY_COUNT; s++) {
@@ -356,6 +483,13 @@ static void report(run *q)
                 printf(" (not tested)");
                 q->failures++;
             }
+        }
+        printf("  not as observed %ld", q->otherwise[t]);
+        /* rare where nothing conflicts */
+        if (q->executions >= 1000 && q->otherwise[t] == 0 &&
+            (q->executions >= 20000 || t > HF_PREDICT_PREFIX)) {
+            printf(" (not tested)");
+            q->failures++;
         }
         printf("\n");
     }

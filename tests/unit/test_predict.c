@@ -381,7 +381,8 @@ static void statements_see_one_snapshot(void **state)
 
 /* A long fork.  If its last transaction, cut short behind its read, goes on
  * and writes b, which it does not see the newest version of, it cannot commit:
- * there is none, and that rests on this write. */
+ * there is none as seen, and that rests on this write; there is one if it
+ * writes something else, and it says so. */
 static void writes_behind_the_boundary_conflict(void **state)
 {
     static const char *const after[] = {
@@ -390,7 +391,8 @@ static void writes_behind_the_boundary_conflict(void **state)
         "[\"w\",\"b\",2]"};
 
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) {
+        bool as_seen = i >= 3, writes = i % 3 > 0;
         char text[400];
         hf_history *h;
         hf_predict_result *r;
@@ -401,18 +403,27 @@ static void writes_behind_the_boundary_conflict(void **state)
                        "{\"session\":2,\"ops\":[[\"w\",\"b\",1]]}\n"
                        "{\"session\":2,\"ops\":[[\"r\",\"a\",1]]}\n"
                        "{\"session\":1,\"ops\":[[\"r\",\"b\",1]%s]}\n",
-                       after[i]);
+                       after[i % 3]);
         h = parse(text);
-        r = predict(
-            h, (hf_predict_options){.target = HF_PREDICT_PARALLEL_SNAPSHOT});
-        assert_int_equal(r->answer, i == 0 ? HF_PREDICT_FOUND : NONE);
-        assert_int_equal(r->stats.rests_on_writes, i > 0);
-        if (i == 0) {
+        r = predict(h,
+                    (hf_predict_options){.target = HF_PREDICT_PARALLEL_SNAPSHOT,
+                                         .as_seen = as_seen});
+        assert_int_equal(r->answer,
+                         writes && as_seen ? NONE : HF_PREDICT_FOUND);
+        assert_int_equal(r->stats.rests_on_writes, writes);
+        if (!writes) {
             assert_true(r->predictions[0].is_strict);
             assert_true(r->predictions[0].finishes);
             assert_true(r->predictions[0].is_sure);
-        } else {
+            assert_int_equal(r->predictions[0].n_others, 0);
+        } else if (as_seen) {
             assert_non_null(strstr(r->statement, "what they were seen to"));
+        } else {
+            assert_false(r->predictions[0].finishes);
+            assert_false(r->predictions[0].is_sure);
+            assert_int_equal(r->predictions[0].n_others, 1);
+            assert_int_equal(r->predictions[0].others[0].txn, 3);
+            assert_int_equal(r->predictions[0].others[0].rival, HF_NONE);
         }
         hf_predict_result_free(r);
         hf_history_free(h);
@@ -525,13 +536,15 @@ static void other_columns_change_first(void **state)
 }
 
 /* T2 may read the counter before T1 changed it.  But T1, who did, inserted the
- * order of that number: a database refuses it the second time. */
+ * order of that number: a database refuses it the second time, unless T2
+ * inserts another row. */
 static void who_gets_the_same_number_inserts_the_same_row(void **state)
 {
     static const char *const texts[] = {"UPDATE o", "INSERT INTO o"};
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
+        bool inserts = i % 2 == 1, as_seen = i >= 2;
         char text[1600];
         hf_history *h;
         hf_predict_result *r;
@@ -550,13 +563,20 @@ static void who_gets_the_same_number_inserts_the_same_row(void **state)
         (void)snprintf(text, sizeof text,
                        "{\"holdfast\":1}\n" TAKE("1", "null", "1")
                            TAKE("2", "1", "2"),
-                       texts[i], texts[i]);
+                       texts[inserts], texts[inserts]);
 #undef TAKE
         h = parse(text);
         r = predict(h, (hf_predict_options){
-                           .target = HF_PREDICT_MARIADB_REPEATABLE_READ});
-        assert_int_equal(r->answer, i == 0 ? HF_PREDICT_FOUND : NONE);
-        assert_int_equal(r->stats.rests_on_writes, i == 1);
+                           .target = HF_PREDICT_MARIADB_REPEATABLE_READ,
+                           .as_seen = as_seen});
+        assert_int_equal(r->answer,
+                         inserts && as_seen ? NONE : HF_PREDICT_FOUND);
+        assert_int_equal(r->stats.rests_on_writes, inserts);
+        if (r->answer == HF_PREDICT_FOUND) {
+            assert_int_equal(r->predictions[0].n_others, inserts);
+            assert_true(!inserts || (r->predictions[0].others[0].txn == 1 &&
+                                     r->predictions[0].others[0].rival == 0));
+        }
         hf_predict_result_free(r);
         hf_history_free(h);
     }
