@@ -6,9 +6,8 @@
  * it finds is a proof, and that there is none says nothing.
  *
  * Valid: the order is the witness.  Invalid: transactions that are impossible
- * by themselves, by enumeration or a proof; if there are none that are few
- * enough for either, the verdict stays unknown, although the search looked
- * everywhere: a verdict that nobody can check again is none.
+ * by themselves, by enumeration, by a proof, or because verify executes them
+ * in every order as well.
  */
 #include "check/states.h"
 
@@ -302,8 +301,8 @@ static bool refute(decision *d, double seconds)
     for (hf_txn_id t = 0; t < d->h->n_txns; t++)
         if (in[t])
             txns[n++] = t;
-    found = hf_states_refute(d->h, txns, n, seconds > 1 ? seconds : 1,
-                             d->budget, d->r);
+    found = hf_states_refute(d->h, txns, n, d->limit.n_steps,
+                             seconds > 1 ? seconds : 1, d->budget, d->r);
     hf_free(in);
     hf_free(txns);
     return found;
@@ -334,9 +333,19 @@ static hf_states_answer search(decision *d, hf_states_form form, uint64_t steps)
     return answer;
 }
 
+/* What ended it. */
+static const char *limit_of(const decision *d)
+{
+    if (d->budget && d->budget->spent)
+        return hf_budget_reason(d->budget);
+    return d->limit.n_steps > d->limit.steps
+               ? "the limit of this search was reached"
+               : "the memory of this search is full";
+}
+
 static char *tell(decision *d, hf_states_answer answer)
 {
-    char text[320];
+    char text[400];
 
     if (d->s.unfit)
         return NULL;
@@ -344,17 +353,17 @@ static char *tell(decision *d, hf_states_answer answer)
         snprintf(text, sizeof(text),
                  "no order of the transactions explains what was read: a "
                  "search over states came to %" PRIu64
-                 " that lead nowhere, and none is left; but a proof that could "
-                 "be checked again was not found: few enough that are "
-                 "impossible by themselves",
-                 d->limit.n_states);
+                 " that lead nowhere, and none is left; but few enough that "
+                 "are impossible by themselves, to be checked again, were not "
+                 "found; %s",
+                 d->limit.n_states, limit_of(d));
     else
         snprintf(text, sizeof(text),
                  "a search over states executed %" PRIu64
                  " transactions and found %" PRIu64
                  " states that lead nowhere, but no order of all, and no "
-                 "contradiction",
-                 d->limit.n_steps, d->limit.n_states);
+                 "contradiction; %s",
+                 d->limit.n_steps, d->limit.n_states, limit_of(d));
     return hf_arena_text(&d->r->arena, text, strlen(text));
 }
 

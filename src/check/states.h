@@ -247,11 +247,13 @@ typedef HF_VEC(uint32_t) hf_states_order;
 hf_states_answer hf_states_search(const hf_states *s, const uint32_t *rank,
                                   hf_states_limit *limit, hf_states_order *ret);
 
-/* states_core.c: `txns`, of any outcome, are impossible together.  True: r is
- * invalid, with a proof about as few of them as could be found in so many
- * seconds; the proof may take as many again. */
+/* states_core.c: `txns`, of any outcome, are impossible together, as a search
+ * of so many steps found.  True: r is invalid, with as few of them as could be
+ * found in so many seconds, and a proof if there is one; that may take as many
+ * again. */
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      double seconds, hf_budget *budget, hf_result *r);
+                      uint64_t steps, double seconds, hf_budget *budget,
+                      hf_result *r);
 
 /* A part of what is left of a budget (may be NULL), for what may be given
  * up. */
