@@ -19,7 +19,9 @@
  *
  * Serializable forms are orders of whole transactions; forms of snapshot
  * isolation are orders of starts (its reads) and commits (its writes), with no
- * two that write one key open at a time.
+ * two that write one key open at a time.  Read committed is an order of whole
+ * transactions in which a read finds what was there at any time before, but for
+ * what one's own increments were added to.
  */
 #ifndef HF_STATES_H
 #define HF_STATES_H
@@ -50,6 +52,7 @@ typedef uint32_t hf_holding;
 typedef struct hf_demand {
     hf_key_id cell;
     hf_holding wanted;
+    bool before; /* or that it held it at some time before */
 } hf_demand;
 
 typedef enum hf_effect_kind {
@@ -73,6 +76,7 @@ typedef struct hf_states {
     const uint8_t *kept;  /* per transaction, borrowed; NULL: all */
     bool sessions, times; /* the order keeps them */
     bool snapshots;       /* starts and commits, not whole transactions */
+    bool past;            /* reads find what was there before, too */
     const char *unfit;    /* what cannot be executed; NULL: nothing; static */
 
     /* nodes: transactions that may have happened, by part, then by begin.
@@ -109,6 +113,7 @@ typedef struct hf_states {
 
     /* per holding: the nodes that want it */
     uint32_t *want_first, *want;
+    uint32_t *past_first, *past_want; /* ... now or before */
     /* per node: those that wait for it; those of unknown outcome that cannot
      * come after it any more */
     uint32_t *out_first, *out;
@@ -119,7 +124,7 @@ typedef struct hf_states {
 
 /* What the order has to be. */
 typedef struct hf_states_form {
-    bool sessions, times, snapshots;
+    bool sessions, times, snapshots, past;
 } hf_states_form;
 
 /* states_build.c: `kept` restricts the history as docs/semantics.md says under
@@ -199,6 +204,7 @@ typedef struct hf_run {
     uint32_t *cell_need; /* per cell */
     uint32_t *cell_need_sure; /* per cell */
     uint32_t *writers;        /* per holding: nodes out that leave it */
+    uint32_t *been;           /* per holding, `past`: how often it was there */
     uint32_t *locks;          /* per cell: started nodes that write it */
     uint64_t *part;           /* per cell: its share of the hash */
     uint64_t hash;

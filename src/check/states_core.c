@@ -33,8 +33,10 @@ typedef struct cutter {
 /* Is there no order of those that are kept? */
 static bool is_impossible(cutter *c)
 {
-    hf_states_form form = {c->level->session_order, c->level->real_time,
-                           c->level->shape == HF_SHAPE_SNAPSHOT};
+    hf_states_form form = {.sessions = c->level->session_order,
+                           .times = c->level->real_time,
+                           .snapshots = c->level->shape == HF_SHAPE_SNAPSHOT,
+                           .past = c->level->level == HF_READ_COMMITTED};
     hf_states_limit limit = {.steps = c->steps, .budget = c->budget};
     hf_states_order order = {0};
     hf_states s;

@@ -187,17 +187,26 @@ static void note_uses(hf_program *p, uint32_t node)
     }
 }
 
-/* Registers: who wants which state, and who leaves it. */
+static bool is_written_before(const hf_program *p, uint32_t node, uint32_t end,
+                              hf_key_id key)
+{
+    for (uint32_t i = p->first[node]; i < end; i++)
+        if (p->deeds.at[i].key == key && p->deeds.at[i].kind != HF_DEED_FIND)
+            return true;
+    return false;
+}
+
+/* Who wants which state, and who leaves it. */
 static void note_states(hf_program *p, uint32_t node)
 {
     for (uint32_t i = p->first[node]; i < p->first[node + 1]; i++) {
         const hf_deed *d = &p->deeds.at[i];
         bool last = true;
 
+        if (d->kind == HF_DEED_FIND && !is_written_before(p, node, i, d->key))
+            hf_bits_set(p->wants[d->state], node);
         if (p->kind[d->key] != HF_KEY_IS_REGISTER)
             continue;
-        if (d->kind == HF_DEED_FIND && !is_set_before(p, node, i, d->key))
-            hf_bits_set(p->wants[d->state], node);
         for (uint32_t k = i + 1; k < p->first[node + 1]; k++)
             last &= p->deeds.at[k].key != d->key ||
                     p->deeds.at[k].kind == HF_DEED_FIND;
@@ -316,8 +325,9 @@ static bool is_fit(hf_verifier *v, const hf_history *h)
 {
     hf_level_shape shape = v->info->shape;
 
-    if (v->w->mixed || (shape != HF_SHAPE_SERIAL && shape != HF_SHAPE_ITEM &&
-                        shape != HF_SHAPE_SNAPSHOT))
+    if (v->w->mixed ||
+        (shape != HF_SHAPE_SERIAL && shape != HF_SHAPE_ITEM &&
+         shape != HF_SHAPE_SNAPSHOT && v->level != HF_READ_COMMITTED))
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "a core of more than %d transactions is executed "
                           "only at levels that are an order of them",
@@ -398,8 +408,10 @@ bool hf_program_make(hf_verifier *v, const hf_history *h, hf_program *ret)
 {
     hf_program *p = ret;
 
-    *p = (hf_program){
-        .v = v, .h = h, .snapshots = v->info->shape == HF_SHAPE_SNAPSHOT};
+    *p = (hf_program){.v = v,
+                      .h = h,
+                      .snapshots = v->info->shape == HF_SHAPE_SNAPSHOT,
+                      .past = v->level == HF_READ_COMMITTED};
     hf_map_init(&p->by_hash);
     if (!is_fit(v, h))
         return false;

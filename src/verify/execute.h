@@ -6,7 +6,7 @@
  *   execute_search.c  who comes next
  *
  * For levels that are an order of whole transactions, or of starts and
- * commits: docs/semantics.md, "Cores".
+ * commits, and for read committed: docs/semantics.md, "Cores".
  */
 #ifndef HF_EXECUTE_H
 #define HF_EXECUTE_H
@@ -69,6 +69,7 @@ typedef struct hf_program {
     hf_verifier *v; /* of the core alone */
     const hf_history *h;
     bool snapshots;    /* starts and commits */
+    bool past;         /* reads find what was there at any time before */
     uint32_t n, words; /* nodes; words of their bits */
     hf_txn_id *txn;    /* per node */
     hf_bits *sure;     /* nodes that certainly happened */
@@ -84,8 +85,8 @@ typedef struct hf_program {
     HF_VEC(hf_held_state) states;
     hf_map by_hash;
     uint32_t *initial; /* per key */
-    /* registers, per state: who wants to find it; who leaves it.  NULL: of
-     * states that came later */
+    /* per state: who wants to find it, with no own write before; registers:
+     * who leaves it.  NULL: of states that came later */
     hf_bits **wants, **leaves;
     uint32_t n_known; /* so many states have these */
 } hf_program;

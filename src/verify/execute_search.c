@@ -12,8 +12,15 @@
  *   - Where somebody who certainly happened wants what nobody left can bring
  *     about, there is no order: a register value, or a number outside of what
  *     the increments that are left can make of what is there or is set.
+ *     The list that is there has to be the beginning of all that are still to
+ *     be read.
  *   - What a key holds does not tell two states apart if nobody left will look
  *     at it, or it is a register and nobody wants it.
+ *
+ * At read committed a read finds what was there at any time before, but for
+ * what one's own increments and appends were added to; so what has been there,
+ * and somebody left wants, is part of a state, and writing a register hurts
+ * nobody.
  *
  * A state costs the nodes that are left, with their deeds.
  */
@@ -31,6 +38,8 @@ typedef struct place {
     hf_bits *out;  /* neither begun nor given up */
     hf_bits *open; /* begun */
     uint32_t *now; /* per key */
+    hf_bits
+        *been; /* per state that is known: it was there; at read committed */
 } place;
 
 /* What a node does to a counter. */
@@ -57,6 +66,7 @@ typedef struct search {
     uint32_t *slots; /* number + 1; 0: free */
     size_t n_memory, n_slots;
     uint32_t *key; /* of the state at hand */
+    size_t n_been; /* words of what was there */
 } search;
 
 /* ---- deeds --------------------------------------------------------------- */
@@ -72,6 +82,13 @@ static void forget_own(search *s)
         s->local[s->touched[--s->n_touched]] = HF_NONE;
 }
 
+static bool is_found(const search *s, const place *at, const hf_deed *d)
+{
+    if (s->p->past && s->local[d->key] == HF_NONE)
+        return hf_bits_has(at->been, d->state);
+    return holds(s, at, d->key) == d->state;
+}
+
 /* Carries out the deeds of a node; false: it does not find something. */
 static bool carry_out(search *s, const place *at, uint32_t node, bool finds)
 {
@@ -82,7 +99,7 @@ static bool carry_out(search *s, const place *at, uint32_t node, bool finds)
         const hf_deed *d = &p->deeds.at[i];
 
         if (d->kind == HF_DEED_FIND) {
-            if (finds && holds(s, at, d->key) != d->state)
+            if (finds && !is_found(s, at, d))
                 return false;
             continue;
         }
@@ -148,7 +165,8 @@ static bool is_unseen(const search *s, const place *at, uint32_t node)
     for (uint32_t i = 0; i < s->n_touched; i++) {
         hf_key_id key = s->touched[i];
 
-        if (!meets_other(s, s->p->readers[key], at->out, node))
+        if (!meets_other(s, s->p->readers[key], at->out, node) ||
+            (s->p->past && s->p->kind[key] == HF_KEY_IS_REGISTER))
             continue;
         if (s->p->kind[key] != HF_KEY_IS_REGISTER ||
             is_wanted(s, at, at->now[key], node) ||
@@ -191,7 +209,8 @@ static bool registers_are_lost(const search *s, const place *at)
         uint32_t state = s->wanted[i];
         bool sure = false;
 
-        if (at->now[p->states.at[state].key] == state ||
+        if ((p->past ? hf_bits_has(at->been, state)
+                     : at->now[p->states.at[state].key] == state) ||
             meets(s, p->leaves[state], at->out) ||
             meets(s, p->leaves[state], at->open))
             continue;
@@ -230,6 +249,38 @@ static bool can_make(const search *s, const place *at, hf_key_id key,
     return false;
 }
 
+/* It was there, which is enough: no own write is before it. */
+static bool has_been(const search *s, const place *at, uint32_t node,
+                     const hf_deed *d)
+{
+    return s->p->past && hf_bits_has(at->been, d->state) &&
+           hf_bits_has(s->p->wants[d->state], node);
+}
+
+/* Is the list that is there the beginning of this one? */
+static bool is_beginning(const search *s, uint32_t now, uint32_t list)
+{
+    while (list != now && list != HF_NONE)
+        list = s->p->states.at[list].before;
+    return list == now;
+}
+
+/* The same of a list. */
+static bool lists_are_lost(const search *s, const place *at, uint32_t node)
+{
+    const hf_program *p = s->p;
+
+    for (uint32_t i = p->first[node]; i < p->first[node + 1]; i++) {
+        const hf_deed *d = &p->deeds.at[i];
+
+        if (d->kind == HF_DEED_FIND && p->kind[d->key] == HF_KEY_IS_LIST &&
+            !has_been(s, at, node, d) &&
+            !is_beginning(s, at->now[d->key], d->state))
+            return true;
+    }
+    return false;
+}
+
 /* Somebody who certainly happened reads what cannot be there any more. */
 static bool sums_are_lost(const search *s, const place *at, uint32_t node)
 {
@@ -240,7 +291,8 @@ static bool sums_are_lost(const search *s, const place *at, uint32_t node)
         hf_wide own = 0;
         bool set = false;
 
-        if (d->kind != HF_DEED_FIND || p->kind[d->key] != HF_KEY_IS_COUNTER)
+        if (d->kind != HF_DEED_FIND || p->kind[d->key] != HF_KEY_IS_COUNTER ||
+            has_been(s, at, node, d))
             continue;
         for (uint32_t k = p->first[node]; k < i; k++) {
             const hf_deed *e = &p->deeds.at[k];
@@ -261,9 +313,10 @@ static bool is_dead(const search *s, const place *at)
 {
     if (registers_are_lost(s, at))
         return true;
-    for (uint32_t i = 0; s->counts.n > 0 && i < s->p->n; i++)
+    for (uint32_t i = 0; i < s->p->n; i++)
         if (hf_bits_has(at->out, i) && hf_bits_has(s->p->sure, i) &&
-            sums_are_lost(s, at, i))
+            ((s->counts.n > 0 && sums_are_lost(s, at, i)) ||
+             lists_are_lost(s, at, i)))
             return true;
     return false;
 }
@@ -284,9 +337,21 @@ static void write_key(search *s, const place *at)
         if (!meets(s, p->readers[k], at->out))
             now = UNREAD;
         else if (p->kind[k] == HF_KEY_IS_REGISTER &&
-                 !is_wanted(s, at, now, HF_NONE))
+                 (p->past || !is_wanted(s, at, now, HF_NONE)))
             now = UNWANTED;
         s->key[2 * bits / 4 + k] = now;
+    }
+    for (size_t i = 0; i < s->n_been; i++) {
+        hf_bits been = at->been[i], left = been;
+
+        for (; been; been &= been - 1) {
+            uint32_t state =
+                (uint32_t)(i * HF_BITS_WORD) + (uint32_t)__builtin_ctzll(been);
+
+            if (!is_wanted(s, at, state, HF_NONE))
+                left &= ~(been & -been);
+        }
+        memcpy(s->key + 2 * bits / 4 + s->n_keys + 2 * i, &left, sizeof(left));
     }
 }
 
@@ -349,6 +414,7 @@ static void copy(const search *s, const place *from, place *to)
     memcpy(to->out, from->out, s->p->words * sizeof(hf_bits));
     memcpy(to->open, from->open, s->p->words * sizeof(hf_bits));
     memcpy(to->now, from->now, s->n_keys * sizeof(uint32_t));
+    memcpy(to->been, from->been, s->n_been * sizeof(hf_bits));
 }
 
 /* Who had to come before it, and need not have happened, did not. */
@@ -364,8 +430,13 @@ static void begin(const search *s, place *at, uint32_t node)
 /* What it wrote is there now; its deeds were carried out. */
 static void write(const search *s, place *at)
 {
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        at->now[s->touched[i]] = s->local[s->touched[i]];
+    for (uint32_t i = 0; i < s->n_touched; i++) {
+        uint32_t state = s->local[s->touched[i]];
+
+        at->now[s->touched[i]] = state;
+        if (s->p->past && state < s->p->n_known)
+            hf_bits_set(at->been, state);
+    }
 }
 
 /* One that need not happen, and makes no difference. */
@@ -421,7 +492,8 @@ static void add_place(search *s)
     hf_verifier *v = s->p->v;
     place x = {.out = hf_zeros(v, s->p->words, sizeof(hf_bits)),
                .open = hf_zeros(v, s->p->words, sizeof(hf_bits)),
-               .now = hf_zeros(v, s->n_keys + 1, sizeof(uint32_t))};
+               .now = hf_zeros(v, s->n_keys + 1, sizeof(uint32_t)),
+               .been = hf_zeros(v, s->n_been + 1, sizeof(hf_bits))};
 
     hf_vec_push(&s->places, x);
 }
@@ -523,7 +595,9 @@ bool hf_program_has_order(hf_program *p)
 
     s.local = hf_nones(p->v, s.n_keys + 1, sizeof(*s.local));
     s.touched = hf_zeros(p->v, s.n_keys + 1, sizeof(*s.touched));
-    s.size = 2 * (size_t)p->words * sizeof(hf_bits) / 4 + s.n_keys;
+    s.n_been = p->past ? p->n_known / HF_BITS_WORD + 1 : 0;
+    s.size =
+        2 * (size_t)p->words * sizeof(hf_bits) / 4 + s.n_keys + 2 * s.n_been;
     s.key = hf_zeros(p->v, s.size, sizeof(*s.key));
     list_wanted(&s);
     list_counts(&s);
@@ -531,6 +605,8 @@ bool hf_program_has_order(hf_program *p)
     for (uint32_t i = 0; i < p->n; i++)
         hf_bits_set(s.places.at[0].out, i);
     memcpy(s.places.at[0].now, p->initial, s.n_keys * sizeof(uint32_t));
+    for (hf_key_id k = 0; p->past && k < s.n_keys; k++)
+        hf_bits_set(s.places.at[0].been, p->initial[k]);
     found = go_on(&s, 0);
     hf_vec_release(&s.places);
     hf_vec_release(&s.counts);
