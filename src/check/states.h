@@ -13,6 +13,7 @@
  *   states_values.c  what a key can hold
  *   states_orders.c  what an order has to keep, what can be ordered apart
  *   states_run.c     executing a transaction, and taking it back
+ *   states_sums.c    what makes the search shorter: counters, twins
  *   states_search.c  who comes next
  *   states_core.c    few transactions that are impossible by themselves
  *   states.c         what is searched for; the witness; what to say
@@ -28,6 +29,7 @@
 
 #include "base/budget.h"
 #include "base/map.h"
+#include "base/ratio.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -69,6 +71,15 @@ typedef struct hf_effect {
     uint32_t first, n;
     bool reads; /* the transaction has a demand on the cell */
 } hf_effect;
+
+/* A number of a counter that somebody wants, or sets it to. */
+typedef struct hf_states_sum {
+    hf_key_id cell;
+    hf_holding holding;
+    bool sets;
+    int64_t number;
+    uint32_t part; /* of all who have to do with the cell */
+} hf_states_sum;
 
 /* What is to be explained. */
 typedef struct hf_states {
@@ -120,6 +131,8 @@ typedef struct hf_states {
     uint32_t *kill_first, *kill;
     uint32_t *waits;  /* per node: how many it waits for */
     uint32_t *by_end; /* nodes that certainly happened, by part and end */
+    uint32_t *twin;   /* per node: one like it, that comes first; HF_NONE */
+    HF_VEC(hf_states_sum) sums; /* by cell, wanted ones first */
 } hf_states;
 
 /* What the order has to be. */
@@ -135,6 +148,9 @@ void hf_states_release(hf_states *s);
 /* states_orders.c: nodes are made in this order; keys are parts. */
 hf_sortable *hf_states_in_parts(hf_states *s, uint32_t *ret_n);
 void hf_states_add_orders(hf_states *s);
+
+/* states_sums.c: fills twin and sums. */
+void hf_states_shorten(hf_states *s);
 
 /* states_values.c */
 /* The list with one more element; HF_OFF: nobody read it. */
@@ -206,7 +222,8 @@ typedef struct hf_run {
     uint32_t *writers;        /* per holding: nodes out that leave it */
     uint32_t *been;           /* per holding, `past`: how often it was there */
     uint32_t *locks;          /* per cell: started nodes that write it */
-    uint64_t *part;           /* per cell: its share of the hash */
+    hf_wide *low, *high; /* per cell: what those not done take away, and add */
+    uint64_t *part;      /* per cell: its share of the hash */
     uint64_t hash;
     uint32_t at_part;        /* the part at hand */
     uint32_t end_at, end_of; /* in by_end: its first that is not done; all */
@@ -228,6 +245,8 @@ bool hf_run_may_start(const hf_run *r, uint32_t node);
 bool hf_run_may_commit(const hf_run *r, uint32_t node, uint64_t *ret_harm);
 /* It can be executed now and nothing is lost by that. */
 bool hf_run_is_free(const hf_run *r, uint32_t node);
+/* states_sums.c: somebody wants what no counter can hold any more. */
+bool hf_run_is_lost(const hf_run *r);
 /* Somebody may read what it wrote. */
 bool hf_run_is_useful(const hf_run *r, uint32_t node);
 

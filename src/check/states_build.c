@@ -520,6 +520,7 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
         link_wants(s, true, &s->past_first, &s->past_want);
     find_paths(s);
     hf_states_add_orders(s);
+    hf_states_shorten(s);
     hf_free(b.n_writes);
     hf_free(b.n_removed);
     hf_free(b.shared);
@@ -563,4 +564,6 @@ void hf_states_release(hf_states *s)
     hf_free(s->kill);
     hf_free(s->waits);
     hf_free(s->by_end);
+    hf_free(s->twin);
+    hf_vec_release(&s->sums);
 }

@@ -112,9 +112,18 @@ static void count_writers(hf_run *r, uint32_t node, uint32_t by)
 {
     const hf_states *s = r->s;
 
-    for (uint32_t e = s->effect_first[node]; e < s->effect_first[node + 1]; e++)
-        if (s->effects.at[e].kind == HF_EFFECT_SET)
-            r->writers[s->effects.at[e].set] += by;
+    for (uint32_t e = s->effect_first[node]; e < s->effect_first[node + 1];
+         e++) {
+        const hf_effect *x = &s->effects.at[e];
+        hf_wide more = by == 1 ? x->number : -(hf_wide)x->number;
+
+        if (x->kind == HF_EFFECT_SET)
+            r->writers[x->set] += by;
+        else if (x->kind == HF_EFFECT_ADD && x->number < 0)
+            r->low[x->cell] += more;
+        else if (x->kind == HF_EFFECT_ADD)
+            r->high[x->cell] += more;
+    }
 }
 
 static void count_locks(hf_run *r, uint32_t node, uint32_t by)
@@ -449,6 +458,8 @@ void hf_run_init(hf_run *r, const hf_states *s)
     r->cell_need_sure = HF_NEW_ZEROED(uint32_t, keys);
     r->locks = HF_NEW_ZEROED(uint32_t, keys);
     r->been = HF_NEW_ZEROED(uint32_t, holdings);
+    r->low = HF_NEW_ZEROED(hf_wide, keys);
+    r->high = HF_NEW_ZEROED(hf_wide, keys);
     r->part = HF_NEW_ZEROED(uint64_t, keys);
     count_all(r);
     for (hf_key_id k = 0; k < s->h->n_keys; k++) {
@@ -473,6 +484,8 @@ void hf_run_release(hf_run *r)
     hf_free(r->cell_need_sure);
     hf_free(r->locks);
     hf_free(r->been);
+    hf_free(r->low);
+    hf_free(r->high);
     hf_free(r->part);
     hf_vec_release(&r->steps);
     hf_vec_release(&r->old);

@@ -15,10 +15,10 @@ typedef struct states_taste {
     unsigned txns, keys, sessions, ops; /* at most so many operations */
     unsigned values;                    /* so many different ones of a key */
     unsigned lists, counters;           /* percent of keys */
-    unsigned results, sets; /* percent: increments whose result is known;
-                               writes of a counter that set it, 0: of five
-                               one */
-    unsigned initial;                   /* percent of keys that have one */
+    unsigned results, sets;    /* percent: increments whose result is known;
+                                  writes of a counter that set it, 0: of five
+                                  one */
+    unsigned initial;          /* percent of keys that have one */
     unsigned twice;            /* percent of appends of what is there */
     unsigned unknown, aborted; /* percent of transactions */
     unsigned lag;              /* snapshots are so many commits old at most */
