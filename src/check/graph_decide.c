@@ -71,19 +71,23 @@ static void decide_by_states(hf_judge *e)
 {
     hf_graph *g = &e->g;
     char *reason = NULL;
+    bool first = hf_poly_has_form(g) ||
+                 (g->level->level == HF_READ_COMMITTED && !g->own);
 
     if (find_soon(e) || refute_rest(e))
         return;
-    if (hf_poly_has_form(g))
+    if (first)
         choose_for_a_while(e, 1);
     if (e->r->verdict != HF_UNKNOWN)
         return;
-    if (hf_poly_has_form(g) && hf_states_decide(g->h, g->budget, e->r, &reason))
+    if (first && hf_states_decide(g->h, g->budget, e->r, &reason))
         return;
     hf_poly_decide_world(&e->report, e->r);
     if (e->r->verdict != HF_UNKNOWN || g->stopped ||
         hf_states_decide(g->h, g->budget, e->r, &reason))
         return;
+    if (!reason && e->r->reason)
+        return; /* what the search by choices says */
     if (!reason)
         reason =
             g->undecided[0] ? g->undecided : hf_graph_missing(g, &e->r->arena);

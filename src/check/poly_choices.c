@@ -202,11 +202,19 @@ static void add_outcome_clauses(hf_worlds *w, hf_txn_id t)
             if (e != HF_NONE && has_one_writer(w, h->op_key[o], e))
                 hf_worlds_add_outcome(
                     w, t,
-                    (hf_poly_clause){.kind = HF_STEP_KIND_COUNT,
+                    (hf_poly_clause){.kind = HF_STEP_HAPPENED,
                                      .op = o,
                                      .writer = hf_op_txn(h, g->value[e].op)});
         }
     }
+}
+
+/* The operation that is wrong by itself; HF_NONE: it takes several. */
+static hf_op_id wrong_operation(hf_anomaly anomaly, const hf_place *place)
+{
+    if (anomaly == HF_RESULT_SET_MISMATCH || anomaly == HF_TWO_VERSIONS)
+        return place->ops[0];
+    return hf_place_read(anomaly, place);
 }
 
 /* One of those that need not have happened did not. */
@@ -215,7 +223,7 @@ static void forbid_place(hf_worlds *w, hf_anomaly anomaly,
 {
     hf_poly *p = &w->p;
     const hf_history *h = w->g->h;
-    hf_op_id read = hf_place_read(anomaly, place);
+    hf_op_id read = wrong_operation(anomaly, place);
     hf_lit lits[4];
     uint32_t n = 0, source;
 
@@ -231,8 +239,11 @@ static void forbid_place(hf_worlds *w, hf_anomaly anomaly,
     }
     if (n == 0)
         return; /* of those that happened, and reported already */
-    source =
-        hf_worlds_add_clause(p, (hf_poly_clause){.kind = HF_STEP_KIND_COUNT});
+    source = hf_worlds_add_clause(
+        p, (hf_poly_clause){.kind = read == HF_NONE ? HF_STEP_KIND_COUNT
+                                                    : HF_STEP_FAULT,
+                            .op = read,
+                            .writer = HF_NONE});
     (void)hf_order_clause(p->order, lits, n, source);
 }
 

@@ -2,13 +2,13 @@
  *
  * At levels that are one order of whole transactions (the serializable forms,
  * repeatable read without conditions), or one of starts and commits (the forms
- * of snapshot isolation), the search decides.  At weaker levels an order that
- * it finds is a proof, and that there is none says nothing.
+ * of snapshot isolation), the search decides; at read committed as well, where
+ * there are no lists.  At other levels an order that it finds is a proof, and
+ * that there is none says nothing.
  *
  * Valid: the order is the witness.  Invalid: transactions that are impossible
- * by themselves, by enumeration or a proof; if there are none that are few
- * enough for either, the verdict stays unknown, although the search looked
- * everywhere: a verdict that nobody can check again is none.
+ * by themselves, by enumeration, by a proof, or because verify executes them
+ * in every order as well.
  */
 #include "check/states.h"
 
@@ -27,6 +27,7 @@ typedef struct decision {
     hf_states s;
     hf_states_limit limit;
     hf_states_order events;
+    bool says_nothing; /* none was found, at a level that needs none */
 } decision;
 
 /* ---- an order to begin with ---------------------------------------------- */
@@ -131,6 +132,8 @@ typedef struct teller {
     uint8_t *is_counter;
     bool counters;     /* tell of these, too: no serial order does */
     hf_txn_id *writer; /* per key, now */
+    hf_states *s;      /* reads find what was there before, or NULL */
+    hf_txn_id *maker;  /* ... per holding: who left it last */
     HF_VEC(hf_source) sources;
 } teller;
 
@@ -140,6 +143,14 @@ static bool own_write_before(const hf_history *h, hf_txn_id t, hf_op_id op)
         if (h->op_key[o] == h->op_key[op] && hf_states_writes(h, o))
             return true;
     return false;
+}
+
+/* Whose version of the key of o it is. */
+static hf_txn_id writer_of(const teller *w, hf_op_id o, hf_value_id v)
+{
+    hf_key_id key = w->h->op_key[o];
+
+    return w->s ? w->maker[hf_states_plain(w->s, key, v)] : w->writer[key];
 }
 
 /* t reads: which of several writes it was. */
@@ -163,8 +174,7 @@ static void tell_reads(teller *w, hf_txn_id t)
         if (w->is_counter[h->op_key[o]]
                 ? w->counters
                 : w->n_writes[v] + hf_value_is_initial(h, h->op_key[o], v) > 1)
-            hf_vec_push(&w->sources,
-                        (hf_source){o, 0, w->writer[h->op_key[o]]});
+            hf_vec_push(&w->sources, (hf_source){o, 0, writer_of(w, o, v)});
     }
 }
 
@@ -202,6 +212,35 @@ static void count_writes(teller *w)
     }
 }
 
+/* In the order found, with what every transaction leaves. */
+static void tell_past(decision *d, teller *w)
+{
+    hf_run run;
+
+    w->s = &d->s;
+    w->maker = HF_NEW_ARRAY(hf_txn_id, (size_t)d->s.n_holdings + 1);
+    memset(w->maker, 0xff, ((size_t)d->s.n_holdings + 1) * sizeof(hf_txn_id));
+    hf_run_init(&run, &d->s);
+    for (size_t i = 0; i < d->events.n; i++) {
+        uint32_t node = d->events.at[i] / 2;
+
+        if (!(d->events.at[i] & 1u)) {
+            tell_reads(w, d->s.txn[node]);
+            continue;
+        }
+        hf_run_do(&run, node, true, true);
+        for (uint32_t e = d->s.effect_first[node];
+             e < d->s.effect_first[node + 1]; e++) {
+            hf_holding now = run.now[d->s.effects.at[e].cell];
+
+            if (now != HF_OFF)
+                w->maker[now] = d->s.txn[node];
+        }
+    }
+    hf_run_release(&run);
+    hf_free(w->maker);
+}
+
 /* The sources of reads that could come from several writes. */
 static void set_sources(decision *d)
 {
@@ -215,7 +254,9 @@ static void set_sources(decision *d)
     x.writer = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_keys + 1);
     memset(x.writer, 0xff, ((size_t)h->n_keys + 1) * sizeof(*x.writer));
     count_writes(&x);
-    for (size_t i = 0; i < d->events.n; i++) {
+    if (d->s.past)
+        tell_past(d, &x);
+    for (size_t i = 0; i < d->events.n && !d->s.past; i++) {
         hf_txn_id t = d->s.txn[d->events.at[i] / 2];
 
         if (d->events.at[i] & 1u)
@@ -246,6 +287,8 @@ static void set_valid(decision *d)
     *w = (hf_witness){.kind = HF_WITNESS_SERIAL};
     if (shape == HF_SHAPE_WW)
         w->kind = HF_WITNESS_COMMIT; /* reads do not matter */
+    else if (d->s.past)
+        w->kind = HF_WITNESS_COMMIT;
     else if (d->s.snapshots)
         w->kind = shape == HF_SHAPE_SNAPSHOT ? HF_WITNESS_SNAPSHOT
                                              : HF_WITNESS_COMMIT;
@@ -302,8 +345,8 @@ static bool refute(decision *d, double seconds)
     for (hf_txn_id t = 0; t < d->h->n_txns; t++)
         if (in[t])
             txns[n++] = t;
-    found = hf_states_refute(d->h, txns, n, seconds > 1 ? seconds : 1,
-                             d->budget, d->r);
+    found = hf_states_refute(d->h, txns, n, d->limit.n_steps,
+                             seconds > 1 ? seconds : 1, d->budget, d->r);
     hf_free(in);
     hf_free(txns);
     return found;
@@ -334,27 +377,37 @@ static hf_states_answer search(decision *d, hf_states_form form, uint64_t steps)
     return answer;
 }
 
+/* What ended it. */
+static const char *limit_of(const decision *d)
+{
+    if (d->budget && d->budget->spent)
+        return hf_budget_reason(d->budget);
+    return d->limit.n_steps > d->limit.steps
+               ? "the limit of this search was reached"
+               : "the memory of this search is full";
+}
+
 static char *tell(decision *d, hf_states_answer answer)
 {
-    char text[320];
+    char text[400];
 
-    if (d->s.unfit)
+    if (d->s.unfit || d->says_nothing)
         return NULL;
     if (answer == HF_STATES_NONE)
         snprintf(text, sizeof(text),
                  "no order of the transactions explains what was read: a "
                  "search over states came to %" PRIu64
-                 " that lead nowhere, and none is left; but a proof that could "
-                 "be checked again was not found: few enough that are "
-                 "impossible by themselves",
-                 d->limit.n_states);
+                 " that lead nowhere, and none is left; but few enough that "
+                 "are impossible by themselves, to be checked again, were not "
+                 "found; %s",
+                 d->limit.n_states, limit_of(d));
     else
         snprintf(text, sizeof(text),
                  "a search over states executed %" PRIu64
                  " transactions and found %" PRIu64
                  " states that lead nowhere, but no order of all, and no "
-                 "contradiction",
-                 d->limit.n_steps, d->limit.n_states);
+                 "contradiction; %s",
+                 d->limit.n_steps, d->limit.n_states, limit_of(d));
     return hf_arena_text(&d->r->arena, text, strlen(text));
 }
 
@@ -376,7 +429,7 @@ static bool snapshot_proves(const hf_level_info *level)
 static bool find_stricter(decision *d, uint64_t steps)
 {
     const hf_level_info *info = d->level;
-    hf_states_form form = {true, d->h->txn_begin != NULL, false};
+    hf_states_form form = {.sessions = true, .times = d->h->txn_begin != NULL};
     uint64_t most = 20000 + 30 * (uint64_t)d->h->n_txns;
     hf_states_answer answer;
 
@@ -388,11 +441,20 @@ static bool find_stricter(decision *d, uint64_t steps)
     return answer == HF_STATES_FOUND;
 }
 
+static bool has_lists(const decision *d)
+{
+    for (hf_key_id k = 0; k < d->h->n_keys; k++)
+        if (d->s.kind[k] == HF_CELL_LIST)
+            return true;
+    return false;
+}
+
 /* An order that proves the level; NONE: the history is invalid. */
 static hf_states_answer find(decision *d, uint64_t steps)
 {
     const hf_level_info *info = d->level;
-    hf_states_form form = {info->session_order, info->real_time, false};
+    hf_states_form form = {.sessions = info->session_order,
+                           .times = info->real_time};
     hf_states_answer answer;
 
     if (find_stricter(d, steps))
@@ -408,9 +470,18 @@ static hf_states_answer find(decision *d, uint64_t steps)
         form.snapshots = true;
         answer = search(d, form, steps);
     }
+    if (answer != HF_STATES_FOUND && info->level == HF_READ_COMMITTED &&
+        !d->s.unfit && !has_lists(d) && !hf_budget_spent(d->budget)) {
+        release(d);
+        form.past = true;
+        answer = search(d, form, steps);
+    }
     /* of weaker levels that says nothing */
-    if (answer == HF_STATES_NONE && info->shape != HF_SHAPE_SNAPSHOT)
+    if (answer == HF_STATES_NONE && info->shape != HF_SHAPE_SNAPSHOT &&
+        !form.past) {
         answer = HF_STATES_OPEN;
+        d->says_nothing = true;
+    }
     return answer;
 }
 

@@ -13,19 +13,23 @@
  *   states_values.c  what a key can hold
  *   states_orders.c  what an order has to keep, what can be ordered apart
  *   states_run.c     executing a transaction, and taking it back
+ *   states_sums.c    what makes the search shorter: counters, twins
  *   states_search.c  who comes next
  *   states_core.c    few transactions that are impossible by themselves
  *   states.c         what is searched for; the witness; what to say
  *
  * Serializable forms are orders of whole transactions; forms of snapshot
  * isolation are orders of starts (its reads) and commits (its writes), with no
- * two that write one key open at a time.
+ * two that write one key open at a time.  Read committed is an order of whole
+ * transactions in which a read finds what was there at any time before, but for
+ * what one's own increments were added to.
  */
 #ifndef HF_STATES_H
 #define HF_STATES_H
 
 #include "base/budget.h"
 #include "base/map.h"
+#include "base/ratio.h"
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -50,6 +54,7 @@ typedef uint32_t hf_holding;
 typedef struct hf_demand {
     hf_key_id cell;
     hf_holding wanted;
+    bool before; /* or that it held it at some time before */
 } hf_demand;
 
 typedef enum hf_effect_kind {
@@ -67,12 +72,22 @@ typedef struct hf_effect {
     bool reads; /* the transaction has a demand on the cell */
 } hf_effect;
 
+/* A number of a counter that somebody wants, or sets it to. */
+typedef struct hf_states_sum {
+    hf_key_id cell;
+    hf_holding holding;
+    bool sets;
+    int64_t number;
+    uint32_t part; /* of all who have to do with the cell */
+} hf_states_sum;
+
 /* What is to be explained. */
 typedef struct hf_states {
     const hf_history *h;
     const uint8_t *kept;  /* per transaction, borrowed; NULL: all */
     bool sessions, times; /* the order keeps them */
     bool snapshots;       /* starts and commits, not whole transactions */
+    bool past;            /* reads find what was there before, too */
     const char *unfit;    /* what cannot be executed; NULL: nothing; static */
 
     /* nodes: transactions that may have happened, by part, then by begin.
@@ -109,17 +124,20 @@ typedef struct hf_states {
 
     /* per holding: the nodes that want it */
     uint32_t *want_first, *want;
+    uint32_t *past_first, *past_want; /* ... now or before */
     /* per node: those that wait for it; those of unknown outcome that cannot
      * come after it any more */
     uint32_t *out_first, *out;
     uint32_t *kill_first, *kill;
     uint32_t *waits;  /* per node: how many it waits for */
     uint32_t *by_end; /* nodes that certainly happened, by part and end */
+    uint32_t *twin;   /* per node: one like it, that comes first; HF_NONE */
+    HF_VEC(hf_states_sum) sums; /* by cell, wanted ones first */
 } hf_states;
 
 /* What the order has to be. */
 typedef struct hf_states_form {
-    bool sessions, times, snapshots;
+    bool sessions, times, snapshots, past;
 } hf_states_form;
 
 /* states_build.c: `kept` restricts the history as docs/semantics.md says under
@@ -130,6 +148,9 @@ void hf_states_release(hf_states *s);
 /* states_orders.c: nodes are made in this order; keys are parts. */
 hf_sortable *hf_states_in_parts(hf_states *s, uint32_t *ret_n);
 void hf_states_add_orders(hf_states *s);
+
+/* states_sums.c: fills twin and sums. */
+void hf_states_shorten(hf_states *s);
 
 /* states_values.c */
 /* The list with one more element; HF_OFF: nobody read it. */
@@ -199,8 +220,10 @@ typedef struct hf_run {
     uint32_t *cell_need; /* per cell */
     uint32_t *cell_need_sure; /* per cell */
     uint32_t *writers;        /* per holding: nodes out that leave it */
+    uint32_t *been;           /* per holding, `past`: how often it was there */
     uint32_t *locks;          /* per cell: started nodes that write it */
-    uint64_t *part;           /* per cell: its share of the hash */
+    hf_wide *low, *high; /* per cell: what those not done take away, and add */
+    uint64_t *part;      /* per cell: its share of the hash */
     uint64_t hash;
     uint32_t at_part;        /* the part at hand */
     uint32_t end_at, end_of; /* in by_end: its first that is not done; all */
@@ -222,6 +245,8 @@ bool hf_run_may_start(const hf_run *r, uint32_t node);
 bool hf_run_may_commit(const hf_run *r, uint32_t node, uint64_t *ret_harm);
 /* It can be executed now and nothing is lost by that. */
 bool hf_run_is_free(const hf_run *r, uint32_t node);
+/* states_sums.c: somebody wants what no counter can hold any more. */
+bool hf_run_is_lost(const hf_run *r);
 /* Somebody may read what it wrote. */
 bool hf_run_is_useful(const hf_run *r, uint32_t node);
 
@@ -247,11 +272,13 @@ typedef HF_VEC(uint32_t) hf_states_order;
 hf_states_answer hf_states_search(const hf_states *s, const uint32_t *rank,
                                   hf_states_limit *limit, hf_states_order *ret);
 
-/* states_core.c: `txns`, of any outcome, are impossible together.  True: r is
- * invalid, with a proof about as few of them as could be found in so many
- * seconds; the proof may take as many again. */
+/* states_core.c: `txns`, of any outcome, are impossible together, as a search
+ * of so many steps found.  True: r is invalid, with as few of them as could be
+ * found in so many seconds, and a proof if there is one; that may take as many
+ * again. */
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      double seconds, hf_budget *budget, hf_result *r);
+                      uint64_t steps, double seconds, hf_budget *budget,
+                      hf_result *r);
 
 /* A part of what is left of a budget (may be NULL), for what may be given
  * up. */

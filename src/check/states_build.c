@@ -155,13 +155,14 @@ static void begin_key(builder *b, hf_txn_id t, hf_key_id k)
     b->demand_of[k] = b->effect_of[k] = HF_NONE;
 }
 
-static void demand(builder *b, hf_key_id k, hf_holding wanted)
+/* `own`: what own increments were added to. */
+static void demand(builder *b, hf_key_id k, hf_holding wanted, bool own)
 {
     hf_states *s = b->s;
 
-    if (b->demand_of[k] == HF_NONE) {
+    if (b->demand_of[k] == HF_NONE || s->past) {
         b->demand_of[k] = (uint32_t)s->demands.n;
-        hf_vec_push(&s->demands, (hf_demand){k, wanted});
+        hf_vec_push(&s->demands, (hf_demand){k, wanted, s->past && !own});
     } else if (s->demands.at[b->demand_of[k]].wanted != wanted) {
         b->broken = true;
     }
@@ -197,7 +198,7 @@ static void read_own_list(builder *b, hf_key_id k, hf_holding list)
         }
         list = up;
     }
-    demand(b, k, list);
+    demand(b, k, list, true);
 }
 
 static void read_list(builder *b, hf_key_id k, hf_value_id v)
@@ -213,7 +214,7 @@ static void read_list(builder *b, hf_key_id k, hf_value_id v)
         return;
     }
     if (b->effect_of[k] == HF_NONE)
-        demand(b, k, list);
+        demand(b, k, list, false);
     else
         read_own_list(b, k, list);
 }
@@ -227,7 +228,7 @@ static void read_own_sum(builder *b, hf_key_id k, hf_holding v, int64_t added)
         __builtin_sub_overflow(number, added, &number))
         b->broken = true;
     else
-        demand(b, k, hf_states_make_number(b->s, k, number));
+        demand(b, k, hf_states_make_number(b->s, k, number), true);
 }
 
 static void read_value(builder *b, hf_op_id o, hf_value_id v)
@@ -251,7 +252,8 @@ static void read_value(builder *b, hf_op_id o, hf_value_id v)
     if (b->effect_of[k] == HF_NONE) {
         demand(b, k,
                b->h->value_type[v] == HF_LIST ? s->list_of[v]
-                                              : hf_states_plain(s, k, v));
+                                              : hf_states_plain(s, k, v),
+               false);
         return;
     }
     e = &s->effects.at[b->effect_of[k]];
@@ -350,7 +352,7 @@ static void drop_still_effects(builder *b, uint32_t first)
 
         e.reads = d != HF_NONE;
         if ((e.kind == HF_EFFECT_SET && e.reads &&
-             s->demands.at[d].wanted == e.set && !s->snapshots) ||
+             s->demands.at[d].wanted == e.set && !s->snapshots && !s->past) ||
             (e.kind == HF_EFFECT_ADD && e.number == 0 && !s->snapshots))
             continue;
         s->effects.at[n++] = e;
@@ -422,19 +424,22 @@ static void take_nodes(builder *b)
     }
 }
 
-static void link_wants(hf_states *s)
+/* Those who want to find it now, or have found it before. */
+static void link_wants(hf_states *s, bool before, uint32_t **ret_first,
+                       uint32_t **ret)
 {
     uint32_t *first = HF_NEW_ZEROED(uint32_t, (size_t)s->n_holdings + 3);
 
-    s->want = HF_NEW_ARRAY(uint32_t, s->demands.n + 1);
+    *ret = HF_NEW_ARRAY(uint32_t, s->demands.n + 1);
     for (size_t i = 0; i < s->demands.n; i++)
-        first[s->demands.at[i].wanted + 2]++;
+        first[s->demands.at[i].wanted + 2] += s->demands.at[i].before == before;
     for (uint32_t i = 0; i <= s->n_holdings; i++)
         first[i + 1] += first[i];
     for (uint32_t t = 0; t < s->n; t++)
         for (uint32_t d = s->demand_first[t]; d < s->demand_first[t + 1]; d++)
-            s->want[first[s->demands.at[d].wanted + 1]++] = t;
-    s->want_first = first;
+            if (s->demands.at[d].before == before)
+                (*ret)[first[s->demands.at[d].wanted + 1]++] = t;
+    *ret_first = first;
 }
 
 /* All lists of a key that those who certainly happened read lead to the
@@ -489,7 +494,8 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
                      .kept = kept,
                      .sessions = form.sessions,
                      .times = form.times,
-                     .snapshots = form.snapshots};
+                     .snapshots = form.snapshots,
+                     .past = form.past};
     s->first_more = s->n_holdings = h->n_values + h->n_keys;
     hf_map_init(&s->children);
     hf_map_init(&s->numbers);
@@ -509,9 +515,12 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     add_lists(&b);
     add_initial(&b);
     take_nodes(&b);
-    link_wants(s);
+    link_wants(s, false, &s->want_first, &s->want);
+    if (s->past)
+        link_wants(s, true, &s->past_first, &s->past_want);
     find_paths(s);
     hf_states_add_orders(s);
+    hf_states_shorten(s);
     hf_free(b.n_writes);
     hf_free(b.n_removed);
     hf_free(b.shared);
@@ -547,10 +556,14 @@ void hf_states_release(hf_states *s)
     hf_free(s->on_path);
     hf_free(s->want_first);
     hf_free(s->want);
+    hf_free(s->past_first);
+    hf_free(s->past_want);
     hf_free(s->out_first);
     hf_free(s->out);
     hf_free(s->kill_first);
     hf_free(s->kill);
     hf_free(s->waits);
     hf_free(s->by_end);
+    hf_free(s->twin);
+    hf_vec_release(&s->sums);
 }

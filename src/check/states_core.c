@@ -5,7 +5,8 @@
  * quarters, down to single ones, as long as the rest (restricted as
  * docs/semantics.md says) has no order either.  What remains, if it is at most
  * eight, is enumerated; else engine polygraph is asked about it, for which few
- * transactions are easier to refute than all, and which has proofs.
+ * transactions are easier to refute than all, and which has proofs.  If it
+ * finds none the core stands by itself: verify executes it once more.
  *
  * O(n log n) searches if few remain, n^2 if many do; the caller's budget ends
  * it.
@@ -23,6 +24,7 @@ typedef struct cutter {
     const hf_history *h;
     const hf_level_info *level;
     hf_budget *budget;
+    uint64_t steps;  /* of a search, at most */
     uint8_t *kept;   /* per transaction */
     hf_txn_id *txns; /* those that are kept */
     uint32_t n;
@@ -31,10 +33,11 @@ typedef struct cutter {
 /* Is there no order of those that are kept? */
 static bool is_impossible(cutter *c)
 {
-    hf_states_form form = {c->level->session_order, c->level->real_time,
-                           c->level->shape == HF_SHAPE_SNAPSHOT};
-    hf_states_limit limit = {.steps = 20000 + 20 * (uint64_t)c->n,
-                             .budget = c->budget};
+    hf_states_form form = {.sessions = c->level->session_order,
+                           .times = c->level->real_time,
+                           .snapshots = c->level->shape == HF_SHAPE_SNAPSHOT,
+                           .past = c->level->level == HF_READ_COMMITTED};
+    hf_states_limit limit = {.steps = c->steps, .budget = c->budget};
     hf_states_order order = {0};
     hf_states s;
     uint32_t *rank;
@@ -182,15 +185,28 @@ static bool explain_few(cutter *c, hf_result *r)
     return true;
 }
 
+/* Executing them again is the proof. */
+static bool explain_executed(cutter *c, hf_result *r)
+{
+    hf_witness w = {.kind = HF_WITNESS_CORE, .confirmed = true};
+
+    if (c->n == 0)
+        return false;
+    set_finding(c, w, r);
+    return true;
+}
+
 static bool explain(cutter *c, hf_result *r)
 {
     if (c->n > 0)
         qsort(c->txns, c->n, sizeof(*c->txns), by_id);
-    return explain_few(c, r) || (c->n < c->h->n_txns && prove_part(c, r));
+    return explain_few(c, r) || (c->n < c->h->n_txns && prove_part(c, r)) ||
+           explain_executed(c, r);
 }
 
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      double seconds, hf_budget *budget, hf_result *r)
+                      uint64_t steps, double seconds, hf_budget *budget,
+                      hf_result *r)
 {
     hf_budget share = hf_states_share(budget, seconds);
     cutter c = {.h = h, .level = hf_level_get(r->level), .budget = &share};
@@ -200,6 +216,7 @@ bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
     c.txns = HF_NEW_ARRAY(hf_txn_id, (size_t)h->n_txns + 1);
     memcpy(c.txns, txns, n * sizeof(*txns));
     c.n = n;
+    c.steps = 20000 + 20 * (uint64_t)n + 2 * steps;
     for (uint32_t i = 0; i < c.n; i++)
         c.kept[c.txns[i]] = 1;
     if (is_impossible(&c)) {

@@ -34,7 +34,7 @@ static uint64_t part_of(const hf_run *r, hf_key_id cell)
     uint64_t what = now;
 
     if (r->s->kind[cell] == HF_CELL_REGISTER) {
-        if (r->need[now] == 0)
+        if (r->need[now] == 0 || r->s->past)
             return 0;
     } else if (r->cell_need[cell] == 0) {
         return 0;
@@ -73,6 +73,23 @@ static void set_cell(hf_run *r, hf_key_id cell, hf_holding to, int64_t number)
     }
 }
 
+/* The cell holds it for one time more (there), or does not after all. */
+static void note_past(hf_run *r, hf_holding at, bool there)
+{
+    const hf_states *s = r->s;
+
+    if (!s->past || at == HF_OFF)
+        return;
+    r->been[at] += there ? 1 : UINT32_MAX;
+    if (r->been[at] != there)
+        return; /* it was there before */
+    r->hash ^= NUMBERED(at, 2);
+    for (uint32_t i = s->past_first[at]; i < s->past_first[at + 1]; i++) {
+        r->unmet[s->past_want[i]] += there ? UINT32_MAX : 1;
+        refresh(r, s->past_want[i]);
+    }
+}
+
 /* The demands of a node count (by = 1), or do not any more (by = -1). */
 static void count_demands(hf_run *r, uint32_t node, uint32_t by)
 {
@@ -95,9 +112,18 @@ static void count_writers(hf_run *r, uint32_t node, uint32_t by)
 {
     const hf_states *s = r->s;
 
-    for (uint32_t e = s->effect_first[node]; e < s->effect_first[node + 1]; e++)
-        if (s->effects.at[e].kind == HF_EFFECT_SET)
-            r->writers[s->effects.at[e].set] += by;
+    for (uint32_t e = s->effect_first[node]; e < s->effect_first[node + 1];
+         e++) {
+        const hf_effect *x = &s->effects.at[e];
+        hf_wide more = by == 1 ? x->number : -(hf_wide)x->number;
+
+        if (x->kind == HF_EFFECT_SET)
+            r->writers[x->set] += by;
+        else if (x->kind == HF_EFFECT_ADD && x->number < 0)
+            r->low[x->cell] += more;
+        else if (x->kind == HF_EFFECT_ADD)
+            r->high[x->cell] += more;
+    }
 }
 
 static void count_locks(hf_run *r, uint32_t node, uint32_t by)
@@ -166,6 +192,7 @@ static void apply(hf_run *r, const hf_effect *e)
         to = hf_states_number(s, e->cell, number);
     }
     set_cell(r, e->cell, to, number);
+    note_past(r, to, true);
 }
 
 static void start(hf_run *r, uint32_t node)
@@ -233,6 +260,7 @@ static void take_back_commit(hf_run *r, uint32_t node, uint32_t n_old)
     while (r->old.n > n_old) {
         hf_run_old o = r->old.at[--r->old.n];
 
+        note_past(r, r->now[o.cell], false);
         set_cell(r, o.cell, o.holding, o.number);
         touch(r, o.cell);
     }
@@ -332,6 +360,8 @@ bool hf_run_may_commit(const hf_run *r, uint32_t node, uint64_t *ret_harm)
         if (now == HF_OFF || (e->kind == HF_EFFECT_SET && e->set == now))
             continue;
         others = r->need_sure[now] - own;
+        if (s->past && s->kind[e->cell] == HF_CELL_REGISTER)
+            continue; /* what is there stays to be read */
         if (others > 0 && r->writers[now] == 0 &&
             s->kind[e->cell] == HF_CELL_REGISTER)
             return false;
@@ -354,7 +384,8 @@ bool hf_run_is_free(const hf_run *r, uint32_t node)
         const hf_effect *e = &s->effects.at[i];
         hf_holding now = r->now[e->cell];
 
-        if (r->cell_need[e->cell] == e->reads)
+        if (r->cell_need[e->cell] == e->reads ||
+            (s->past && s->kind[e->cell] == HF_CELL_REGISTER))
             continue;
         if (s->kind[e->cell] != HF_CELL_REGISTER || r->need[now] > e->reads ||
             r->need[e->set] > (e->reads && e->set == now))
@@ -426,10 +457,16 @@ void hf_run_init(hf_run *r, const hf_states *s)
     r->cell_need = HF_NEW_ZEROED(uint32_t, keys);
     r->cell_need_sure = HF_NEW_ZEROED(uint32_t, keys);
     r->locks = HF_NEW_ZEROED(uint32_t, keys);
+    r->been = HF_NEW_ZEROED(uint32_t, holdings);
+    r->low = HF_NEW_ZEROED(hf_wide, keys);
+    r->high = HF_NEW_ZEROED(hf_wide, keys);
     r->part = HF_NEW_ZEROED(uint64_t, keys);
     count_all(r);
-    for (hf_key_id k = 0; k < s->h->n_keys; k++)
+    for (hf_key_id k = 0; k < s->h->n_keys; k++) {
         touch(r, k);
+        if (s->initial[k] != HF_OFF)
+            r->been[s->initial[k]] = 1;
+    }
 }
 
 void hf_run_release(hf_run *r)
@@ -446,6 +483,9 @@ void hf_run_release(hf_run *r)
     hf_free(r->cell_need);
     hf_free(r->cell_need_sure);
     hf_free(r->locks);
+    hf_free(r->been);
+    hf_free(r->low);
+    hf_free(r->high);
     hf_free(r->part);
     hf_vec_release(&r->steps);
     hf_vec_release(&r->old);

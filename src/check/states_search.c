@@ -153,7 +153,9 @@ static void consider(attempt *a, uint32_t node, bool start, bool commit)
 {
     uint64_t harm = 0;
 
-    if ((start && !hf_run_may_start(&a->run, node)) ||
+    if ((start && a->s->twin[node] != HF_NONE &&
+         a->run.status[a->s->twin[node]] == HF_NODE_OUT) ||
+        (start && !hf_run_may_start(&a->run, node)) ||
         (commit && !hf_run_may_commit(&a->run, node, &harm)) ||
         (a->s->maybe[node] && !hf_run_is_useful(&a->run, node)))
         return;
@@ -222,7 +224,7 @@ static hf_states_answer try_once(attempt *a)
         close_up(a);
         if (a->run.n_left == 0)
             return HF_STATES_FOUND;
-        if (!is_known(&a->memory, a->run.hash))
+        if (!hf_run_is_lost(&a->run) && !is_known(&a->memory, a->run.hash))
             hf_vec_push(&a->choices, (choice){(uint32_t)a->run.steps.n, 0});
         if (is_over(a))
             return HF_STATES_OPEN;

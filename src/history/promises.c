@@ -572,6 +572,8 @@ hf_status hf_promises_check(const hf_history *h, hf_error *err)
         st = check_timestamps(h, err);
     if (st == HF_OK)
         st = check_version_sets(h, err);
+    if (st == HF_OK)
+        st = hf_promises_check_counters(h, err);
     return st;
 }
 

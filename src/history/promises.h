@@ -41,4 +41,9 @@ HF_MUST_USE hf_status hf_promises_check_sessions(const hf_history *h,
 const char *hf_key_words(const hf_history *h, hf_key_id key,
                          char ret[HF_KEY_WORDS]);
 
+/* promises_counters.c: a part of it: a number in a key with increments without
+ * results that is too long to be added to. */
+HF_MUST_USE hf_status hf_promises_check_counters(const hf_history *h,
+                                                 hf_error *err);
+
 #endif

@@ -178,7 +178,7 @@ static void write_step(const hf_history *h, const hf_witness *w,
                        const hf_step *s, hf_json *j)
 {
     static const char *const names[HF_STEP_KIND_COUNT] = {
-        "cycle", "sources", "happened", "resolve", "list", "promise"};
+        "cycle", "sources", "happened", "resolve", "list", "promise", "fault"};
 
     hf_json_object(j);
     hf_json_key(j, names[s->kind]);

@@ -157,6 +157,10 @@ static void put_line(const hf_story *s, uint32_t fact, hf_out *out)
         put_cycle(s, step, out);
     } else if (step->kind == HF_STEP_SOURCES) {
         hf_out_text(out, ": nothing else is left");
+    } else if (step->kind == HF_STEP_FAULT) {
+        hf_out_text(out, ": ");
+        hf_op_print(s->h, step->op, out);
+        hf_out_text(out, " is wrong by itself");
     } else if (step->kind == HF_STEP_PROMISE) {
         hf_out_text(out, ": as assumed of ");
         put_promise(s, step, out);
@@ -234,6 +238,11 @@ static void put_last(const hf_story *s, uint32_t refuted, hf_out *out)
         hf_out_text(out, " of ");
         hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
         hf_out_text(out, " comes from nowhere");
+    } else if (step->kind == HF_STEP_FAULT) {
+        hf_op_print(s->h, step->op, out);
+        hf_out_text(out, " of ");
+        hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
+        hf_out_text(out, " is wrong by itself");
     } else if (step->kind == HF_STEP_PROMISE) {
         put_promise(s, step, out);
         hf_out_text(out, " are not as assumed");

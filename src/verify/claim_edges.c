@@ -262,8 +262,10 @@ static bool read_step(steps *s, hf_json_in *j)
         bool happened = hf_str_eq(key, HF_STR("happened"));
         bool list = hf_str_eq(key, HF_STR("list"));
         bool promise = hf_str_eq(key, HF_STR("promise"));
+        bool fault = hf_str_eq(key, HF_STR("fault"));
 
-        kinds += cycle || resolve || sources || happened || list || promise;
+        kinds +=
+            cycle || resolve || sources || happened || list || promise || fault;
         if (kinds > 1)
             return hf_json_in_fail(j, "a step is one thing only");
         if (cycle || promise) {
@@ -278,8 +280,10 @@ static bool read_step(steps *s, hf_json_in *j)
             (void)read_edges(s, j, &step);
         } else if (resolve) {
             (void)read_used(s, j, &step);
-        } else if (sources || happened) {
-            step.kind = sources ? HF_STEP_SOURCES : HF_STEP_HAPPENED;
+        } else if (sources || happened || fault) {
+            step.kind = sources    ? HF_STEP_SOURCES
+                        : happened ? HF_STEP_HAPPENED
+                                   : HF_STEP_FAULT;
             (void)hf_claim_id(j, s->h->n_ops, "an operation", &step.op);
         } else if (hf_str_eq(key, HF_STR("writer"))) {
             (void)hf_claim_id(j, s->h->n_txns, "a transaction", &step.writer);
@@ -296,7 +300,7 @@ static bool read_step(steps *s, hf_json_in *j)
     if (kinds == 0)
         return hf_json_in_fail(j, "expected a step with a field \"cycle\", "
                                   "\"sources\", \"happened\", \"list\", "
-                                  "\"promise\" or \"resolve\"");
+                                  "\"promise\", \"fault\" or \"resolve\"");
     if (s->steps.n >= HF_NONE / 2)
         return hf_json_in_fail(j, "too many steps");
     hf_vec_push(&s->steps, step);

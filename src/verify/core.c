@@ -19,6 +19,7 @@
 #include "verify/core.h"
 
 #include "verify/counters.h"
+#include "verify/execute.h"
 
 typedef struct cutter {
     hf_core *c;
@@ -543,6 +544,8 @@ bool hf_verify_core(hf_verifier *v)
 {
     hf_core *c = hf_zeros(v, 1, sizeof(*c));
 
+    if (v->w->n_order > HF_CORE_MOST)
+        return hf_verify_executed(v);
     if (!hf_core_build(v, c))
         return false;
     if (!hf_core_has_order(c))

@@ -60,4 +60,7 @@ bool hf_core_build(hf_verifier *v, hf_core *ret);
  * budget ran out. */
 bool hf_core_has_order(hf_core *c);
 
+/* part.c: the transactions of the witness's core, ascending; NULL: refused. */
+hf_txn_id *hf_core_sorted(hf_verifier *v);
+
 #endif

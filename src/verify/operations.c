@@ -638,6 +638,25 @@ static bool is_forbidden(hf_verifier *v, const rule *r)
                                            hf_anomaly_get(r->anomaly)->name);
 }
 
+bool hf_operations_show(const hf_certain *c, hf_anomaly anomaly,
+                        const hf_op_id *ops, uint32_t n)
+{
+    const hf_history *h = c->v->h;
+    const rule *r = find_rule(anomaly);
+    hf_cited steps[4];
+
+    if (!r || n < r->least || n > r->most || n > 4 ||
+        !r->forbidden(hf_level_of(c->v, hf_op_txn(h, ops[n - 1]))))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!hf_op_counts(h, ops[i]))
+            return false;
+        steps[i] = (hf_cited){ops[i], hf_op_txn(h, ops[i]), h->op_key[ops[i]],
+                              hf_op_kind_of(h, ops[i])};
+    }
+    return r->check(c, steps, n);
+}
+
 bool hf_verify_operations(hf_verifier *v)
 {
     const rule *r = find_rule(v->w->anomaly);

@@ -16,6 +16,11 @@ typedef struct hf_cited {
 /* "the operations do not show <anomaly>: why"; false. */
 bool hf_refuse_steps(const hf_certain *c, const char *why);
 
+/* operations.c: do these show it, of those that happened, and is it forbidden?
+ * What it is not, v has as a reason to refuse. */
+bool hf_operations_show(const hf_certain *c, hf_anomaly anomaly,
+                        const hf_op_id *ops, uint32_t n);
+
 /* versions.c */
 bool hf_check_cyclic_versions(const hf_certain *c, const hf_cited *s,
                               uint32_t n);

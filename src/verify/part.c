@@ -33,8 +33,7 @@ static int by_id(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The transactions of the core, ascending; NULL: refused. */
-static hf_txn_id *sorted(hf_verifier *v)
+hf_txn_id *hf_core_sorted(hf_verifier *v)
 {
     const hf_witness *w = v->w;
     hf_txn_id *txns = hf_zeros(v, w->n_order, sizeof(*txns));
@@ -136,7 +135,7 @@ static bool check_apart(hf_verifier *v)
 
 bool hf_verify_part_proof(hf_verifier *v)
 {
-    hf_txn_id *txns = sorted(v);
+    hf_txn_id *txns = hf_core_sorted(v);
     hf_parts parts;
     hf_part part;
     bool fine;

@@ -87,6 +87,8 @@ bool hf_proof_has_order(const hf_proof *p, hf_txn_id a, hf_txn_id b,
 bool hf_proof_read_list(hf_proof *p, const hf_step *step);
 /* proof_promises.c: ... and of what the witness assumes of two versions. */
 bool hf_proof_read_promise(hf_proof *p, const hf_step *step);
+/* proof_faults.c: ... and of an operation that is wrong by itself. */
+bool hf_proof_read_fault(hf_proof *p, const hf_step *step);
 /* proof_counters.c: ... and of a sum. */
 bool hf_proof_read_sum(hf_proof *p, const hf_step *step);
 

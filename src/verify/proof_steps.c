@@ -28,9 +28,11 @@
  * SOURCES.  In a good world a read has one of its possible sources (sources.h)
  * or its transaction did not happen.
  *
- * HAPPENED.  For the same reason the writer has.
+ * HAPPENED.  For the same reason the writer has; of a list whoever alone
+ * appended one of its elements.
  *
- * LIST.  See proof_lists.c.  PROMISE.  See proof_promises.c.
+ * LIST.  See proof_lists.c.  PROMISE.  See proof_promises.c.  FAULT.  See
+ * proof_faults.c.
  *
  * Cost: the operations of the witness, each with a search in the keys that a
  * transaction writes, and for SOURCES the writers of the value.
@@ -450,12 +452,50 @@ static bool read_sources(hf_proof *p, const hf_step *step)
     return true;
 }
 
+/* A list with an element that nobody else appended. */
+static bool has_element_of(hf_proof *p, hf_op_id op, hf_txn_id writer)
+{
+    hf_verifier *v = p->v;
+    hf_key_id key = v->h->op_key[op];
+    hf_item_read read;
+
+    if (writer == HF_NONE || key == HF_NONE ||
+        !(v->facts.key_use[key] & HF_KEY_LIST) ||
+        (v->h->key_initial && v->h->key_initial[key] != HF_NONE &&
+         v->h->value_type[v->h->key_initial[key]] == HF_LIST) ||
+        !hf_read_of_key(v, op, key, &read) ||
+        v->h->value_type[read.value] != HF_LIST)
+        return false;
+    for (hf_value_id x = read.value; x != HF_NONE; x = hf_list_parent(v->h, x))
+        if (v->facts.writer[hf_list_last(v->h, x)] == writer)
+            return true;
+    return false;
+}
+
+/* Its element is in the list that t read. */
+static bool read_element(hf_proof *p, const hf_step *step)
+{
+    hf_verifier *v = p->v;
+    hf_txn_id t = hf_op_txn(v->h, step->op);
+    uint32_t literal = hf_fact_happened(p, step->writer);
+
+    if (!hf_reads_matter_to(v, t) || v->h->txn_outcome[t] == HF_ABORTED ||
+        t == step->writer || literal == HF_NONE)
+        return hf_refuse(v, "operation %u says nothing about it",
+                         (unsigned)step->op);
+    hf_proof_assume(p, hf_fact_happened(p, t));
+    hf_vec_push(&p->literals, literal);
+    return true;
+}
+
 static bool read_happened(hf_proof *p, const hf_step *step)
 {
     hf_choice choice;
     uint32_t literal;
     hf_txn_id t;
 
+    if (!step->entry && has_element_of(p, step->op, step->writer))
+        return read_element(p, step);
     if (!(step->entry ? find_entry(p, step, &t, &choice)
                       : find_choice(p, step->op, &t, &choice)))
         return false;
@@ -500,6 +540,8 @@ bool hf_proof_read_steps(hf_proof *p)
             fine = hf_proof_read_list(p, step);
         else if (step->kind == HF_STEP_PROMISE)
             fine = hf_proof_read_promise(p, step);
+        else if (step->kind == HF_STEP_FAULT)
+            fine = hf_proof_read_fault(p, step);
         if (!fine)
             return hf_refuse_in_step(p->v, i);
         if (hf_out_of_budget(p->v))

@@ -27,6 +27,8 @@ typedef struct op {
     hf_op_kind kind;
     unsigned key;
     int64_t number;
+    bool has_result;
+    int64_t before;
     numbers list;
 } op;
 
@@ -102,9 +104,12 @@ static bool own_effect(const txn *x, unsigned key, int64_t *value, bool *adds)
 
         if (o->key != key || !hf_op_installs(o->kind))
             continue;
-        if (o->kind == HF_OP_INCREMENT) {
+        if (o->kind == HF_OP_INCREMENT && !o->has_result) {
             *adds |= !any;
             *value += o->number;
+        } else if (o->kind == HF_OP_INCREMENT) {
+            *adds = false;
+            *value = (o->before == NIL ? 0 : o->before) + o->number;
         } else {
             *adds = false;
             *value = o->number;
@@ -168,17 +173,21 @@ static int64_t new_element(store *s, const txn *x, unsigned key)
     return e;
 }
 
-static op write_key(store *s, const txn *x, unsigned key)
+static op write_key(store *s, const txn *x, unsigned key, unsigned when)
 {
     const cell *c = &s->cells[key];
+    unsigned sets = s->taste->sets ? s->taste->sets : 20;
     op o = {.kind = HF_OP_WRITE, .key = key};
 
     if (c->kind == LIST) {
         o.kind = HF_OP_APPEND;
         o.number = new_element(s, x, key);
-    } else if (c->kind == COUNTER && hf_rng_chance(s->r, 80)) {
+    } else if (c->kind == COUNTER && hf_rng_chance(s->r, 100 - sets)) {
         o.kind = HF_OP_INCREMENT;
         o.number = 1 + hf_rng_below(s->r, 2);
+        o.before = read_key(s, x, key, when).number;
+        o.has_result =
+            s->taste->results && hf_rng_chance(s->r, s->taste->results);
     } else {
         o.number = hf_rng_below(s->r, s->taste->values);
     }
@@ -217,7 +226,7 @@ static void run_txn(store *s, txn *x)
     for (unsigned i = 0; i < n; i++) {
         unsigned key = hf_rng_below(s->r, t->keys);
         op o = hf_rng_chance(s->r, 55) ? read_key(s, x, key, when)
-                                       : write_key(s, x, key);
+                                       : write_key(s, x, key, when);
 
         stale |= hf_op_installs(o.kind) && changed_since(s, key, when);
         hf_vec_push(&x->ops, o);
@@ -241,7 +250,13 @@ static void change_one(store *s)
         if (x->ops.n == 0)
             continue;
         o = &x->ops.at[hf_rng_below(s->r, (uint32_t)x->ops.n)];
-        if (o->kind == HF_OP_READ) {
+        if (o->kind == HF_OP_READ && s->taste->shift &&
+            s->cells[o->key].kind == COUNTER) {
+            o->number += (hf_rng_chance(s->r, 50) ? 1 : -1) *
+                         (int64_t)(1 + hf_rng_below(s->r, 2));
+            return;
+        }
+        if (o->kind == HF_OP_READ && !s->taste->shift) {
             o->number = hf_rng_below(s->r, s->taste->values);
             return;
         }
@@ -294,7 +309,12 @@ static void build_txn(const store *s, hf_builder *b, const txn *x)
         const op *o = &x->ops.at[i];
         hf_key_id key = hf_builder_key_int(b, o->key);
 
-        if (o->kind == HF_OP_INCREMENT)
+        if (o->kind == HF_OP_INCREMENT && o->has_result)
+            hf_builder_increment(
+                b, t, key, o->number, plain_value(b, key, o->before),
+                plain_value(b, key,
+                            (o->before == NIL ? 0 : o->before) + o->number));
+        else if (o->kind == HF_OP_INCREMENT)
             hf_builder_increment(b, t, key, o->number, HF_NONE, HF_NONE);
         else
             hf_builder_op(b, t, o->kind, key,
@@ -335,6 +355,22 @@ static hf_history *build(const store *s)
     return h;
 }
 
+/* They have nothing to do with the others. */
+static void add_more(store *s)
+{
+    for (unsigned i = 0; i < s->taste->more; i++) {
+        txn *x = &s->txns[s->n_txns++];
+
+        x->session = s->taste->sessions + 1 + i;
+        x->outcome = HF_COMMITTED;
+        x->begin = 1;
+        x->end = UINT32_MAX;
+        hf_vec_push(&x->ops, ((op){.kind = HF_OP_WRITE,
+                                   .key = s->taste->keys + i,
+                                   .number = 1}));
+    }
+}
+
 static void release(store *s)
 {
     for (unsigned i = 0; i < s->n_txns; i++) {
@@ -356,7 +392,7 @@ hf_history *states_history(const states_taste *taste, hf_rng *r)
     hf_history *h;
 
     s.cells = HF_NEW_ZEROED(cell, taste->keys);
-    s.txns = HF_NEW_ZEROED(txn, taste->txns + 1);
+    s.txns = HF_NEW_ZEROED(txn, taste->txns + 1 + taste->more);
     for (unsigned k = 0; k < taste->keys; k++)
         init_cell(&s, k);
     for (unsigned i = 0; i < taste->txns; i++) {
@@ -371,6 +407,7 @@ hf_history *states_history(const states_taste *taste, hf_rng *r)
     if (taste->stale_reader)
         add_stale_reader(
             &s, 10 * ((uint64_t)taste->txns + 3 * taste->overlap + 10));
+    add_more(&s);
     h = build(&s);
     release(&s);
     return h;

@@ -15,7 +15,10 @@ typedef struct states_taste {
     unsigned txns, keys, sessions, ops; /* at most so many operations */
     unsigned values;                    /* so many different ones of a key */
     unsigned lists, counters;           /* percent of keys */
-    unsigned initial;                   /* percent of keys that have one */
+    unsigned results, sets;    /* percent: increments whose result is known;
+                                  writes of a counter that set it, 0: of five
+                                  one */
+    unsigned initial;          /* percent of keys that have one */
     unsigned twice;            /* percent of appends of what is there */
     unsigned unknown, aborted; /* percent of transactions */
     unsigned lag;              /* snapshots are so many commits old at most */
@@ -23,7 +26,9 @@ typedef struct states_taste {
     bool times;                /* recorded; the commit is within the interval */
     unsigned overlap;          /* how far intervals reach */
     unsigned change;           /* percent: one read is changed */
+    bool shift;                /* ... of a counter, by 1 or 2 */
     bool stale_reader;         /* a last transaction reads old lists, by time */
+    unsigned more; /* transactions, each alone with its key, at the end */
 } states_taste;
 
 /* The caller frees it. */

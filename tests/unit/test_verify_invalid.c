@@ -333,7 +333,12 @@ static void large_cores_are_not_guessed(void **state)
         n += (size_t)snprintf(text + n, sizeof(text) - n,
                               "{\"ops\":[[\"w\",\"x\",%d]]}\n", i);
     h = history(text);
+    /* executed, where the level is an order */
     assert_int_equal(ask_invalid(h, "SER",
+                                 "\"kind\":\"core\",\"transactions\":"
+                                 "[0,1,2,3,4,5,6,7,8]"),
+                     REFUSED);
+    assert_int_equal(ask_invalid(h, "causal",
                                  "\"kind\":\"core\",\"transactions\":"
                                  "[0,1,2,3,4,5,6,7,8]"),
                      UNSUPPORTED);

@@ -1,0 +1,109 @@
+/* execute.h: the transactions of a core, executed in every order.  Private to
+ * verify/.
+ *
+ *   execute.c         what each transaction does to states, and what has to
+ *                     come before what
+ *   execute_search.c  who comes next
+ *
+ * For levels that are an order of whole transactions, or of starts and
+ * commits, and for read committed: docs/semantics.md, "Cores".
+ */
+#ifndef HF_EXECUTE_H
+#define HF_EXECUTE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "verify/counters.h"
+
+/* Bits of nodes. */
+typedef uint64_t hf_bits;
+#define HF_BITS_WORD 64u
+
+static inline bool hf_bits_has(const hf_bits *b, uint32_t i)
+{
+    return b[i / HF_BITS_WORD] >> (i % HF_BITS_WORD) & 1u;
+}
+
+static inline void hf_bits_set(hf_bits *b, uint32_t i)
+{
+    b[i / HF_BITS_WORD] |= (hf_bits)1 << (i % HF_BITS_WORD);
+}
+
+static inline void hf_bits_clear(hf_bits *b, uint32_t i)
+{
+    b[i / HF_BITS_WORD] &= ~((hf_bits)1 << (i % HF_BITS_WORD));
+}
+
+/* What a key can hold.  Two that are equal have one number. */
+typedef struct hf_held_state {
+    hf_key_id key;
+    hf_value_id value; /* registers; HF_NONE: nil */
+    hf_held held;      /* counters */
+    uint32_t before;   /* lists: the list without its last element ... */
+    hf_value_id last;  /* ... and that; HF_NONE: the empty list */
+    uint32_t next;     /* with the same hash; HF_NONE */
+} hf_held_state;
+
+typedef enum hf_deed_kind {
+    HF_DEED_FIND, /* the key holds `state` */
+    HF_DEED_SET,  /* ... from now on */
+    HF_DEED_ADD,
+    HF_DEED_APPEND
+} hf_deed_kind;
+
+typedef struct hf_deed {
+    hf_deed_kind kind;
+    hf_key_id key;
+    uint32_t state;
+    hf_wide amount;
+    hf_value_id element;
+} hf_deed;
+
+typedef enum hf_key_kind {
+    HF_KEY_IS_REGISTER = 0,
+    HF_KEY_IS_COUNTER,
+    HF_KEY_IS_LIST
+} hf_key_kind;
+
+typedef struct hf_program {
+    hf_verifier *v; /* of the core alone */
+    const hf_history *h;
+    bool snapshots;    /* starts and commits */
+    bool past;         /* reads find what was there at any time before */
+    uint32_t n, words; /* nodes; words of their bits */
+    hf_txn_id *txn;    /* per node */
+    hf_bits *sure;     /* nodes that certainly happened */
+    uint32_t *first;   /* per node: its deeds; n + 1 */
+    HF_VEC(hf_deed) deeds;
+    hf_bits **before;  /* per node: those that must be done */
+    hf_bits **ends;    /* ... of unknown outcome: too late once it is there */
+    uint32_t *twin;    /* ... one like it, which comes first; HF_NONE */
+    uint8_t *kind;     /* per key: hf_key_kind */
+    hf_bits **readers; /* per key: whose reads depend on what is there */
+    hf_bits **writers; /* per key */
+    /* states */
+    HF_VEC(hf_held_state) states;
+    hf_map by_hash;
+    uint32_t *initial; /* per key */
+    /* per state: who wants to find it, with no own write before; registers:
+     * who leaves it.  NULL: of states that came later */
+    hf_bits **wants, **leaves;
+    uint32_t n_known; /* so many states have these */
+} hf_program;
+
+/* The transactions of h at the level of v; false: not for it, and v has the
+ * answer. */
+bool hf_program_make(hf_verifier *v, const hf_history *h, hf_program *ret);
+void hf_program_release(hf_program *p);
+/* What a key holds after a deed that writes. */
+uint32_t hf_program_after(hf_program *p, uint32_t state, const hf_deed *d);
+
+/* execute_search.c: is there an order of all that certainly happened, and some
+ * of the others?  False with v->status set: it came to a limit. */
+bool hf_program_has_order(hf_program *p);
+
+/* Are the transactions of the core, more than HF_CORE_MOST, impossible by
+ * themselves? */
+bool hf_verify_executed(hf_verifier *v);
+
+#endif

@@ -1,0 +1,106 @@
+/* proof_faults.c: one operation that is wrong whatever else is so.
+ *
+ * Such a thing, done by a transaction that certainly happened, is an anomaly by
+ * itself (operations.c).  By one of unknown outcome it says that this did not
+ * happen: the clause of the step.  So the same rules are asked, with the
+ * transaction taken to have happened; who did what else is found here, the step
+ * names the operation alone:
+ *
+ *   garbage, an increment that does not add up, sets of a condition that
+ *   contradict themselves, an element too often in a list: the operation
+ *   an own write that was not seen, a read that was not repeated: the
+ *   operations of its transaction before it
+ *   from read-committed up a read with no possible source (sources.h), or a
+ *   list with an element of aborted transactions alone
+ *
+ * O(operations of the transaction, times those of the rules; for lists those of
+ * the history).
+ */
+#include "verify/operations.h"
+#include "verify/proof.h"
+
+typedef struct fault {
+    const hf_proof *p;
+    const hf_certain *c;
+    const hf_history *h;
+    hf_txn_id t;
+    hf_op_id op;
+} fault;
+
+static bool shows(const fault *f, hf_anomaly anomaly, hf_op_id with)
+{
+    hf_op_id ops[2] = {with, f->op};
+
+    return with == HF_NONE ? hf_operations_show(f->c, anomaly, &f->op, 1)
+                           : hf_operations_show(f->c, anomaly, ops, 2);
+}
+
+/* By itself, or with what its transaction did before. */
+static bool is_wrong_alone(const fault *f)
+{
+    const hf_history *h = f->h;
+    hf_set_fault sets = HF_SET_FINE;
+
+    if (hf_op_has_predicate(hf_op_kind_of(h, f->op)))
+        sets = hf_predicate_judge(f->c->v, f->op);
+    if (sets == HF_SET_MISMATCH || sets == HF_SET_TWO_VERSIONS ||
+        shows(f, HF_SEMANTIC_ERROR, HF_NONE) ||
+        shows(f, HF_GARBAGE_READ, HF_NONE) ||
+        shows(f, HF_DUPLICATE_WRITE, HF_NONE))
+        return true;
+    for (hf_op_id op = f->op; op-- > h->op_first[f->t];)
+        if (shows(f, HF_INTERNAL, op) || shows(f, HF_NON_REPEATABLE_READ, op))
+            return true;
+    return false;
+}
+
+/* Is it a read that nobody can have written so that it may be read? */
+static bool has_no_source(const fault *f)
+{
+    hf_choice choice;
+
+    return f->h->op_key[f->op] != HF_NONE &&
+           hf_choice_of(f->c->v, f->p->sources, f->t, f->op, &choice) &&
+           choice.n == 0 &&
+           (choice.value != HF_NONE ||
+            !(f->c->v->facts.key_use[f->h->op_key[f->op]] & HF_KEY_LIST));
+}
+
+/* A list with an element that only aborted ones appended. */
+static bool has_aborted_element(const fault *f)
+{
+    const hf_history *h = f->h;
+    hf_key_id key = h->op_key[f->op];
+
+    if (key == HF_NONE || !(f->c->v->facts.key_use[key] & HF_KEY_LIST))
+        return false;
+    for (hf_op_id op = 0; op < h->n_ops; op++)
+        if (h->op_key[op] == key && hf_op_writes(h, op) &&
+            h->txn_outcome[hf_op_txn(h, op)] == HF_ABORTED &&
+            shows(f, HF_G1A, op))
+            return true;
+    return false;
+}
+
+bool hf_proof_read_fault(hf_proof *p, const hf_step *step)
+{
+    hf_verifier *v = p->v;
+    fault f = {p, p->c, v->h, hf_op_txn(v->h, step->op), step->op};
+    bool before, wrong = false;
+
+    if (!hf_op_counts(v->h, f.op) || v->h->txn_outcome[f.t] == HF_ABORTED)
+        return hf_refuse(v, "operation %u failed, or was aborted",
+                         (unsigned)f.op);
+    before = f.c->happened[f.t];
+    f.c->happened[f.t] = true;
+    wrong =
+        is_wrong_alone(&f) || (hf_reads_matter_to(v, f.t) &&
+                               (has_no_source(&f) || has_aborted_element(&f)));
+    f.c->happened[f.t] = before;
+    if (!wrong)
+        return v->status == HF_OK &&
+               hf_refuse(v, "nothing is wrong with operation %u by itself",
+                         (unsigned)f.op);
+    hf_proof_assume(p, hf_fact_happened(p, f.t));
+    return !hf_out_of_budget(v);
+}
