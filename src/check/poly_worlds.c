@@ -649,8 +649,6 @@ static void decide(hf_worlds *w)
     }
     if (!hf_worlds_gather(w))
         tell_early_limit(w);
-    else if (w->promised && (w->loose || w->lists.n > 0 || w->counts.n > 0))
-        w->r->verdict = HF_UNKNOWN; /* it is about single versions */
     else if (hf_worlds_n_counted(w) > MOST_COUNTED)
         set_unknown(w, "reads of keys that have increments without results, "
                        "and writes of these, are too many for a search");

@@ -159,6 +159,12 @@ void hf_worlds_add_lit(hf_lit_list *list, hf_lit lit);
 void hf_worlds_add_before(hf_worlds *w, hf_lit_list *list, hf_key_id key,
                           uint32_t a, uint32_t b);
 
+/* The version of the key that the read returned, in the world at hand.  Adds
+ * what that rests on (of a list the steps that say so, too: see first_list);
+ * *ret_chosen: what it is taken to be, if there is a choice. */
+uint32_t hf_worlds_version_read(hf_worlds *w, hf_key_id key, hf_op_id read,
+                                hf_lit_list *list, uint32_t *ret_chosen);
+
 /* poly_conditions.c: the version of the key that a predicate operation looked
  * at in the world at hand; HF_NONE: none that is known.  Adds what that rests
  * on, and says what it is taken to be if there is a choice. */

@@ -19,6 +19,7 @@
 #include "verify/core.h"
 
 #include "verify/counters.h"
+#include "verify/rests.h"
 
 typedef struct cutter {
     hf_core *c;
@@ -342,6 +343,7 @@ static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
     r.view = view ? hf_predicate_condition(k->v, read->op) : NULL;
     if (view && !fill_matches(k, read->key, &r))
         return;
+    r.touches = hf_certainly_touches(k->v, t->id, read, &r.touched);
     t->reads[t->n_reads++] = r;
 }
 
