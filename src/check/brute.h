@@ -81,6 +81,7 @@ typedef struct hf_brute_read {
     bool counted;     /* of a key with increments without results */
     bool item;        /* returned: counts as a read of the item */
     bool predicate;   /* looked at by a condition: `matches` is filled */
+    bool unlisted;    /* ... of which no version set was recorded */
     uint16_t matches; /* versions of the key that satisfy the condition */
     uint16_t sources; /* last writes of nodes, and the initial version */
     /* Every write (of any outcome) it may come from, plus the initial

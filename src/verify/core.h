@@ -24,6 +24,7 @@ typedef struct hf_core_read {
     hf_txn_id touched;
     /* a row that a condition did not return: which versions satisfy it */
     const hf_condition *view; /* NULL: an item */
+    bool unlisted; /* of a view: any version that does not satisfy it */
     unsigned matches;
     bool initial_matches;
 } hf_core_read;

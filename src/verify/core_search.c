@@ -76,6 +76,8 @@ static bool may_come_from(const search *s, const hf_core_read *r, uint32_t w)
 {
     const hf_core_txn *x = &s->c->txns[w];
 
+    if (r->unlisted)
+        return (s->c->writers[r->key] & 1u << w) && !(r->matches >> w & 1u);
     return (s->c->writers[r->key] & 1u << w) && x->last[r->key] == r->value &&
            (r->writer == HF_NONE || r->writer == x->id);
 }
