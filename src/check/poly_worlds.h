@@ -16,7 +16,10 @@
  *   poly_lists.c    lists of which an order of appends tells the source
  *   poly_counters.c sums that were read, of increments without results
  *   poly_promises.c what the user assumes, in the world at hand
- *   poly_worlds.c   the search
+ *   poly_worlds.c   what is settled first, and who decides the rest
+ *   poly_search.c   the search
+ *   poly_try.c      the order at hand as a world, tried
+ *   poly_answer.c   what it came to
  *   poly_enumerate.c  refutations that no proof can say, of few
  *   poly_mixed.c    one world, each transaction judged by its own level;
  *                   poly_mixed_looks.c: its conditions; poly_sight.c: what
@@ -205,7 +208,19 @@ hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list);
  * be turned: the one turned; HF_LIT_NONE: there is none. */
 hf_lit hf_worlds_turn_broken(const hf_poly *p);
 
+/* poly_try.c: what the solver asks, of w. */
+hf_order_client hf_worlds_client(hf_worlds *w);
+
+/* poly_search.c: fills the result.  The nodes stay until the end. */
+void hf_worlds_search(hf_worlds *w);
+void hf_worlds_end(hf_worlds *w);
+
+/* poly_answer.c */
 /* The sources that were chosen are part of the witness. */
 void hf_worlds_store_sources(hf_worlds *w, const uint32_t *source);
+void hf_worlds_set_unknown(hf_worlds *w, const char *reason);
+void hf_worlds_tell_early_limit(hf_worlds *w);
+/* Of a search that ended so: the world, the proof, or how far it came. */
+void hf_worlds_deliver(hf_worlds *w, hf_order_answer answer);
 
 #endif
