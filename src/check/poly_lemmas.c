@@ -132,6 +132,18 @@ hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list)
     return HF_LIT_NONE;
 }
 
+void hf_worlds_add_lemma(hf_poly *p, hf_poly_clause c, hf_lit_list *lits)
+{
+    c.first_lit = (uint32_t)p->lemma_lits.n;
+    c.n_lits = (uint32_t)lits->n;
+    for (size_t i = 0; i < lits->n; i++) {
+        hf_vec_push(&p->lemma_lits, lits->at[i]);
+        lits->at[i] = HF_LIT_NOT(lits->at[i]);
+    }
+    (void)hf_order_clause(p->order, lits->at, (uint32_t)lits->n,
+                          hf_worlds_add_clause(p, c));
+}
+
 hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits)
 {
     hf_poly *p = &w->p;
@@ -142,14 +154,7 @@ hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits)
         p->lemma_lists.n = c.first_list;
         return torn;
     }
-    c.first_lit = (uint32_t)p->lemma_lits.n;
-    c.n_lits = (uint32_t)lits->n;
-    for (size_t i = 0; i < lits->n; i++) {
-        hf_vec_push(&p->lemma_lits, lits->at[i]);
-        lits->at[i] = HF_LIT_NOT(lits->at[i]);
-    }
-    (void)hf_order_clause(p->order, lits->at, (uint32_t)lits->n,
-                          hf_worlds_add_clause(p, c));
+    hf_worlds_add_lemma(p, c, lits);
     return HF_LIT_NONE;
 }
 

@@ -195,7 +195,9 @@ void hf_worlds_add_entries(const hf_worlds *w, hf_op_id op,
 
 /* The source that the world at hand has for a read with several. */
 hf_poly_candidate hf_worlds_candidate(const hf_worlds *w, hf_op_id read);
-/* Not all of these, by the clause; its edges and lists are the last there are.
+/* Not all of these, by the clause.  They are turned. */
+void hf_worlds_add_lemma(hf_poly *p, hf_poly_clause c, hf_lit_list *lits);
+/* The same if all of them are said; its edges and lists are the last there are.
  * Returns a literal to choose first, if there is one: the clause is dropped. */
 hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits);
 /* Not everything that the cycle rests on.  Returns a pair to choose first, if
