@@ -135,25 +135,45 @@ hf_verdict hf_brute_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
     return verdict;
 }
 
-/* Leaves out one transaction after the other as long as the rest is invalid.
- * False: the budget ran out, or what is left cannot be evaluated, so perhaps
- * there are more than need be. */
-static bool leave_out(const question *q, uint8_t *kept, uint64_t *worlds)
+#define NEEDED 2 /* of those kept: the others without it are valid */
+
+/* Leaves out one transaction after the other as long as the rest is invalid,
+ * but those that are needed.  *ret_fewer: that was so.  False: the budget ran
+ * out, or what is left cannot be evaluated, so perhaps there are more than need
+ * be. */
+static bool leave_out_once(const question *q, uint8_t *kept, uint64_t *worlds,
+                           bool *ret_fewer)
 {
     bool sure = true;
 
+    *ret_fewer = false;
     for (hf_txn_id t = q->h->n_txns; t-- > 0;) {
+        uint8_t before = kept[t];
         hf_verdict without;
 
-        if (!kept[t])
+        if (!before || before == NEEDED)
             continue;
         if (hf_budget_spent(q->about.budget))
             return false;
         kept[t] = 0;
         without = judge_part(q, kept, worlds);
-        kept[t] = without != HF_INVALID;
+        if (without != HF_INVALID)
+            kept[t] = without == HF_VALID ? NEEDED : before;
+        *ret_fewer |= without == HF_INVALID;
         sure &= without != HF_UNKNOWN;
     }
+    return sure;
+}
+
+/* The same, again as long as it leaves out some and not all are known to be
+ * needed: what could not be evaluated may be gone. */
+static bool leave_out(const question *q, uint8_t *kept, uint64_t *worlds)
+{
+    bool fewer, sure;
+
+    do
+        sure = leave_out_once(q, kept, worlds, &fewer);
+    while (!sure && fewer && !hf_budget_spent(q->about.budget));
     return sure;
 }
 

@@ -239,7 +239,9 @@ static bool cut_refs(hf_cut *c, looker *l)
             hf_vec_push(&l->versions, l->left.at[i]);
         l->has_set = true;
     }
-    return l->versions.n > 0 || l->left.n > 0 || !l->has_set;
+    /* a result over nothing at all may be wrong too */
+    return l->versions.n > 0 || l->left.n > 0 || !l->has_set ||
+           (l->aggregate && l->q.has_result_set);
 }
 
 static hf_scalar text_of(const hf_history *h, hf_string_id id)
