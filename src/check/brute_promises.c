@@ -39,7 +39,7 @@ static uint8_t certain_source(const hf_brute_case *c, const hf_brute_world *w,
         if (x->op == r->op || x->append != r->list ||
             (r->writer != HF_NONE && r->writer != x->txn))
             continue;
-        if (initial || (last && last->txn != x->txn))
+        if (initial || (last && (r->list || last->txn != x->txn)))
             return HF_BRUTE_UNSET;
         if (!last || x->last)
             last = x;

@@ -283,6 +283,8 @@ static bool fill_matches(cutter *k, hf_key_id key, hf_core_read *r)
 
     r->initial_matches = m == HF_MATCH_YES;
     for (uint32_t i = 0; i < k->c->n; i++) {
+        if (!((k->c->committed | k->c->unknown) & 1u << i))
+            continue; /* an aborted version is none */
         m = version_match(k, r->view, k->c->txns[i].id, key);
         known &= m != HF_MATCH_UNKNOWN;
         r->matches |= (unsigned)(m == HF_MATCH_YES) << i;

@@ -74,8 +74,11 @@ bool hf_certainly_touches(const hf_verifier *v, hf_txn_id t,
         return origin == HF_FROM_INITIAL;
     if (*ret_writer == t || v->h->txn_outcome[*ret_writer] == HF_ABORTED)
         return false;
-    if (v->facts.key_use[read->key] & HF_KEY_LIST)
+    if (v->facts.key_use[read->key] & HF_KEY_LIST) {
         value = hf_list_last(v->h, value);
+        if (v->facts.is_repeated[value])
+            return false;
+    }
     return hf_facts_is_last(v->h, &v->facts, *ret_writer, value);
 }
 

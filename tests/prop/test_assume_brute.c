@@ -244,6 +244,9 @@ static void summarize(run *r)
     printf("%ld passed, %ld failed\n", r->passed, r->failed);
 }
 
+/* They showed mistakes. */
+static const uint64_t mended[] = {5783, 501760, 507343};
+
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? strtol(argv[1], NULL, 10) : 3000;
@@ -262,6 +265,8 @@ int main(int argc, char **argv)
     hf_out_init_memory(&r.json);
     for (long i = 0; i < n; i++)
         try_history(&r, seed + (uint64_t)i);
+    for (size_t i = 0; i < sizeof(mended) / sizeof(*mended); i++)
+        try_history(&r, mended[i]);
     summarize(&r);
     hf_out_release(&r.json);
     return r.failed ? 1 : 0;
