@@ -77,7 +77,7 @@ static hf_verdict judge_part(const question *q, const uint8_t *kept,
     if (hf_brute_case_init(&c, q->h, kept, q->sql, NULL) != HF_OK)
         return HF_UNKNOWN;
     levels = hf_brute_levels_of(&c, q->about.level, q->about.mixed);
-    hf_brute_search_init(&s, &c, &levels, q->about.budget);
+    hf_brute_search_init(&s, &c, &levels, q->about.promised, q->about.budget);
     if (hf_brute_search_run(&s))
         verdict = doubt_about(&c, &levels) ? HF_UNKNOWN : HF_VALID;
     if (s.spent)
@@ -135,25 +135,45 @@ hf_verdict hf_brute_core(const hf_history *h, const hf_txn_id *txns, uint32_t n,
     return verdict;
 }
 
-/* Leaves out one transaction after the other as long as the rest is invalid.
- * False: the budget ran out, or what is left cannot be evaluated, so perhaps
- * there are more than need be. */
-static bool leave_out(const question *q, uint8_t *kept, uint64_t *worlds)
+#define NEEDED 2 /* of those kept: the others without it are valid */
+
+/* Leaves out one transaction after the other as long as the rest is invalid,
+ * but those that are needed.  *ret_fewer: that was so.  False: the budget ran
+ * out, or what is left cannot be evaluated, so perhaps there are more than need
+ * be. */
+static bool leave_out_once(const question *q, uint8_t *kept, uint64_t *worlds,
+                           bool *ret_fewer)
 {
     bool sure = true;
 
+    *ret_fewer = false;
     for (hf_txn_id t = q->h->n_txns; t-- > 0;) {
+        uint8_t before = kept[t];
         hf_verdict without;
 
-        if (!kept[t])
+        if (!before || before == NEEDED)
             continue;
         if (hf_budget_spent(q->about.budget))
             return false;
         kept[t] = 0;
         without = judge_part(q, kept, worlds);
-        kept[t] = without != HF_INVALID;
+        if (without != HF_INVALID)
+            kept[t] = without == HF_VALID ? NEEDED : before;
+        *ret_fewer |= without == HF_INVALID;
         sure &= without != HF_UNKNOWN;
     }
+    return sure;
+}
+
+/* The same, again as long as it leaves out some and not all are known to be
+ * needed: what could not be evaluated may be gone. */
+static bool leave_out(const question *q, uint8_t *kept, uint64_t *worlds)
+{
+    bool fewer, sure;
+
+    do
+        sure = leave_out_once(q, kept, worlds, &fewer);
+    while (!sure && fewer && !hf_budget_spent(q->about.budget));
     return sure;
 }
 
@@ -202,6 +222,7 @@ static void core_witness(const question *q, hf_result *r)
         memset(kept, 1, h->n_txns); /* aborted ones are needed */
     w->kind = HF_WITNESS_CORE;
     w->mixed = q->about.mixed;
+    w->rests = q->about.promised;
     w->anomaly = HF_NO_ORDER;
     w->minimal = leave_out(q, kept, &r->worlds);
     w->confirmed = !hf_budget_spent(q->about.budget);
@@ -247,7 +268,7 @@ static void judge(const hf_brute_case *c, const question *q, hf_result *r)
     hf_brute_search s;
     bool found;
 
-    hf_brute_search_init(&s, c, &levels, q->about.budget);
+    hf_brute_search_init(&s, c, &levels, q->about.promised, q->about.budget);
     found = hf_brute_search_run(&s);
     r->worlds = s.worlds;
     if (s.spent) {
@@ -257,6 +278,7 @@ static void judge(const hf_brute_case *c, const question *q, hf_result *r)
     } else if (found) {
         r->verdict = HF_VALID;
         hf_brute_witness_valid(c, &s.world, &levels, r);
+        r->witness.rests = q->about.promised;
     } else {
         explain_invalid(c, &levels, q, r);
     }
@@ -278,8 +300,9 @@ static void too_many(hf_result *r, uint32_t n)
 static hf_status check_few(const hf_history *h, const hf_check_options *options,
                            hf_budget *budget, hf_result *r, hf_error *err)
 {
-    hf_brute_question about = {r->level, r->mixed,
-                               options ? options->dialect : HF_SQL_ANY, budget};
+    hf_brute_question about = {
+        r->level, r->mixed, options ? options->assume & HF_REST_ASSUMABLE : 0,
+        options ? options->dialect : HF_SQL_ANY, budget};
     question q = open_question(h, NULL, &about);
     hf_brute_case c;
     hf_status st = hf_brute_case_init(&c, q.h, NULL, q.sql, err);
@@ -287,10 +310,6 @@ static hf_status check_few(const hf_history *h, const hf_check_options *options,
     if (st == HF_OK) {
         judge(&c, &q, r);
         hf_brute_case_release(&c);
-    }
-    if (options && options->assume && r->verdict == HF_VALID) {
-        set_reason(r, "engine brute knows nothing of assumptions");
-        r->witness = (hf_witness){.kind = HF_WITNESS_NONE};
     }
     close_question(&q);
     return st;

@@ -11,6 +11,7 @@
  *   brute_predicate.c  the predicate operations of a case
  *   brute_condition.c  evaluates a condition on one version
  *   brute_world.c      enumerates the worlds of a case
+ *   brute_promises.c   what the user assumes, in a world
  *   brute_edges.c      the relations of a world
  *   brute_levels.c     does a level's definition hold in a world?
  *   brute_mixed.c      the same, each transaction judged by its own level
@@ -80,6 +81,7 @@ typedef struct hf_brute_read {
     bool counted;     /* of a key with increments without results */
     bool item;        /* returned: counts as a read of the item */
     bool predicate;   /* looked at by a condition: `matches` is filled */
+    bool unlisted;    /* ... of which no version set was recorded */
     uint16_t matches; /* versions of the key that satisfy the condition */
     uint16_t sources; /* last writes of nodes, and the initial version */
     /* Every write (of any outcome) it may come from, plus the initial
@@ -258,6 +260,7 @@ hf_brute_levels hf_brute_levels_of(const hf_brute_case *c, hf_level level,
 typedef struct hf_brute_search {
     const hf_brute_case *c;
     const hf_brute_levels *levels;
+    unsigned promised; /* HF_REST_*: only worlds that keep it count */
     hf_budget *budget;
     uint64_t worlds;      /* complete orders tried */
     bool spent;           /* the budget ran out: the answer means nothing */
@@ -269,10 +272,15 @@ typedef struct hf_brute_search {
 } hf_brute_search;
 
 void hf_brute_search_init(hf_brute_search *s, const hf_brute_case *c,
-                          const hf_brute_levels *levels, hf_budget *budget);
+                          const hf_brute_levels *levels, unsigned promised,
+                          hf_budget *budget);
 void hf_brute_search_release(hf_brute_search *s);
 /* True: s->world is a valid world.  False: there is none, or s->spent. */
 bool hf_brute_search_run(hf_brute_search *s);
+
+/* brute_promises.c: the world of the search, all its sources chosen, keeps
+ * what is promised. */
+bool hf_brute_keeps_promises(const hf_brute_search *s);
 
 /* ---- relations and levels of a world ------------------------------------ */
 
@@ -349,6 +357,7 @@ void hf_brute_certain_edges(const hf_brute_case *c, const hf_level_info *level,
 typedef struct hf_brute_question {
     hf_level level;
     bool mixed;             /* each by its own level */
+    unsigned promised;      /* HF_REST_*: what the user assumes */
     hf_sql_dialect dialect; /* of conditions */
     hf_budget *budget;      /* NULL: none */
 } hf_brute_question;

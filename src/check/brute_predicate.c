@@ -16,8 +16,8 @@
  *
  * If it cannot be evaluated whether the result is right (an odd condition, an
  * aggregate over anything but 64-bit integers) the history can no longer be
- * found valid at any level.  Without a version set, or where other versions
- * cannot be evaluated, that is so only where reads matter.  Leaving
+ * found valid at any level.  Where other versions cannot be evaluated, or an
+ * aggregate has no version set, that is so only where reads matter.  Leaving
  * constraints out never makes a valid history invalid.
  */
 #include "check/brute.h"
@@ -460,6 +460,65 @@ static void add_rows(const context *x)
     }
 }
 
+/* ---- version sets that were not recorded --------------------------------- */
+
+/* Only rows tell what such an operation saw: of each other key of its table
+ * some version that does not satisfy the condition, and which one is part of
+ * the world.  An aggregate might have seen anything, which is not tried. */
+static bool has_rows_only(const context *x)
+{
+    return !x->p.has_version_set && !(x->aggregate && x->p.has_result_set);
+}
+
+/* False: it cannot be said which versions satisfy the condition. */
+static bool add_unlisted(const context *x, hf_key_id key)
+{
+    hf_brute_case *c = x->c;
+    hf_brute_read r = {.op = x->op,
+                       .key = key,
+                       .value = HF_NONE,
+                       .writer = HF_NONE,
+                       .node = x->node,
+                       .n_candidates = 2,
+                       .only_write = HF_NONE,
+                       .predicate = true,
+                       .unlisted = true};
+    uint32_t mine = x->own->write[key];
+    hf_value_id own;
+
+    if (c->keys[key].removed_writer)
+        return true;
+    if (c->keys[key].list || !matching_versions(x, key, &r.matches))
+        return false;
+    if (mine == HF_NONE) {
+        r.sources = (uint16_t)((c->keys[key].writers & ~(1u << x->node)) |
+                               1u << HF_BRUTE_INITIAL);
+        r.sources &= (uint16_t)~r.matches;
+        hf_brute_push_read(c, r, x->own);
+        return true;
+    }
+    own = c->writes.at[mine].value;
+    if (own == HF_NONE || match(x, own) == HF_BRUTE_MATCH_ERROR)
+        return false;
+    r.previous = HF_NONE;
+    if (match(x, own) == HF_BRUTE_MATCH_YES)
+        hf_vec_push(&c->reads, r); /* it missed that: of no version at all */
+    return true;
+}
+
+/* False: see above. */
+static bool add_all_unlisted(const context *x)
+{
+    const hf_history *h = x->c->h;
+    bool fine = true;
+
+    for (hf_key_id key = 0; x->p.has_result_set && key < h->n_keys; key++)
+        if ((h->key_table ? h->key_table[key] : HF_NONE) == x->p.table &&
+            !entry_for(x, x->p.results, x->p.n_results, key))
+            fine &= add_unlisted(x, key);
+    return fine;
+}
+
 /* ---- reasons ------------------------------------------------------------ */
 
 /* With reads_only it matters above read-uncommitted. */
@@ -530,8 +589,9 @@ void hf_brute_add_predicate(hf_brute_case *c, uint8_t node, hf_op_id op,
         return;
     }
     judge_result(&x);
-    if (!x.p.has_version_set || !is_decidable(&x))
-        explain_condition(&x, true, x.p.has_version_set);
     add_entries(&x);
     add_rows(&x);
+    if (has_rows_only(&x) ? !add_all_unlisted(&x)
+                          : !x.p.has_version_set || !is_decidable(&x))
+        explain_condition(&x, true, x.p.has_version_set);
 }

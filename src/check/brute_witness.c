@@ -139,8 +139,8 @@ static void add_sources(const hf_brute_case *c, const hf_brute_world *w,
         const hf_brute_read *r = &c->reads.at[i];
         hf_source source = {.op = r->op, .index = r->index};
 
-        if (r->n_candidates < 2 || r->own_before > 0 || r->writer != HF_NONE ||
-            !(w->committed >> r->node & 1u) ||
+        if (r->n_candidates < 2 || r->unlisted || r->own_before > 0 ||
+            r->writer != HF_NONE || !(w->committed >> r->node & 1u) ||
             (r->counted && w->source[i] == HF_BRUTE_UNSET))
             continue; /* the history says it, or there is no need to */
         if (w->source[i] == HF_BRUTE_INITIAL)

@@ -23,9 +23,11 @@
 #include <string.h>
 
 void hf_brute_search_init(hf_brute_search *s, const hf_brute_case *c,
-                          const hf_brute_levels *levels, hf_budget *budget)
+                          const hf_brute_levels *levels, unsigned promised,
+                          hf_budget *budget)
 {
-    *s = (hf_brute_search){.c = c, .levels = levels, .budget = budget};
+    *s = (hf_brute_search){
+        .c = c, .levels = levels, .promised = promised, .budget = budget};
     s->world.source = HF_NEW_ARRAY(uint8_t, c->reads.n + 1);
     s->world.from = HF_NEW_ZEROED(uint8_t, c->reads.n + 1);
     s->open = HF_NEW_ARRAY(uint32_t, c->reads.n + 1);
@@ -62,7 +64,7 @@ static bool choose_sources(hf_brute_search *s, uint32_t next)
     uint32_t r;
 
     if (next == s->n_open)
-        return true;
+        return hf_brute_keeps_promises(s);
     if (hf_budget_spent(s->budget)) {
         s->spent = true;
         return false;

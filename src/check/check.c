@@ -71,15 +71,6 @@ const hf_engine *hf_engine_find(hf_str name)
     return NULL;
 }
 
-/* Does a second opinion count?  An engine that knows nothing of assumptions
- * can still find what contradicts the level without them. */
-static bool counts(const hf_result *r, const hf_check_options *options)
-{
-    if (r->verdict == HF_UNKNOWN)
-        return false;
-    return r->verdict == HF_INVALID || !options || options->assume == 0;
-}
-
 /* Unknown, of an engine that judges all by one level. */
 static hf_result *not_mixed(const hf_engine *engine, hf_level level)
 {
@@ -105,13 +96,12 @@ static hf_status ask(const hf_engine *engine, const hf_history *h,
 }
 
 /* The answer that stays, with what the one before it did not know. */
-static hf_result *better(hf_result *old, hf_result *r,
-                         const hf_check_options *options, bool last_word)
+static hf_result *better(hf_result *old, hf_result *r, bool last_word)
 {
     if (!old)
         return r;
-    if (!counts(r, options) && !(last_word && r->reason && old->reason &&
-                                 strcmp(r->reason, old->reason) != 0)) {
+    if (r->verdict == HF_UNKNOWN && !(last_word && r->reason && old->reason &&
+                                      strcmp(r->reason, old->reason) != 0)) {
         hf_result_free(r);
         return old;
     }
@@ -243,7 +233,7 @@ static hf_status ask_in_turn(const hf_engine *engine, const hf_history *h,
             hf_result_free(kept);
             return st;
         }
-        kept = better(kept, r, options, engines[i].last_word);
+        kept = better(kept, r, engines[i].last_word);
         if (kept->verdict != HF_UNKNOWN || (budget && budget->spent))
             break;
     }
@@ -251,7 +241,7 @@ static hf_status ask_in_turn(const hf_engine *engine, const hf_history *h,
         hf_result *r = try_orders(h, level, options, budget);
 
         if (r)
-            kept = better(kept, r, options, false);
+            kept = better(kept, r, false);
     }
     if (kept) {
         hf_poly_shrink(h, options, budget, kept);

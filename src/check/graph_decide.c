@@ -127,21 +127,30 @@ static bool is_open_with_predicates(const hf_judge *e)
 {
     const hf_graph *g = &e->g;
 
-    return g->pred && !g->options.assume && !g->stopped && e->walk.acyclic &&
+    return g->pred && !g->stopped && e->walk.acyclic &&
            (!g->total || g->open_reads > 0 || hf_graph_is_murky(g) ||
             g->odd.n > 0 || g->pred->undecided_before[0] ||
             (g->pred->any_uncertain && hf_graph_is_undecided(g)));
 }
 
-/* Under an assumption: items whose orders or sources are open.  What it means
- * for lists that are not understood, or for conditions, nobody says. */
-static bool is_open_with_promises(const hf_judge *e)
+/* Under an assumption.  Where every order and source is known, and no rows were
+ * returned, graph_assume.c has compared it with all there is; else each world
+ * is asked whether it keeps it, and if there is but one that is no search.
+ * False: it is not for this to say. */
+static bool decide_with_promises(hf_judge *e, char *missing)
 {
-    const hf_graph *g = &e->g;
+    hf_graph *g = &e->g;
+    bool known = g->total && (g->open_reads == 0 || !g->reads_matter) &&
+                 !hf_graph_is_murky(g) && g->odd.n == 0 &&
+                 !hf_graph_is_undecided(g);
 
-    return e->choose && g->options.assume && !g->pred && !g->own &&
-           g->reads_matter && !g->stopped && e->walk.acyclic &&
-           (!g->total || g->open_reads > 0) && !hf_graph_is_murky(g);
+    if (!g->options.assume || g->stopped || !e->walk.acyclic ||
+        (known ? !g->pred : !e->choose))
+        return false;
+    hf_poly_decide_world(&e->report, e->r);
+    if (e->r->verdict == HF_UNKNOWN && !e->r->reason)
+        hf_judge_unknown(e, missing);
+    return true;
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -163,6 +172,8 @@ void hf_judge_settle(hf_judge *e)
         return;
     }
     missing = hf_graph_missing(g, &e->r->arena);
+    if (decide_with_promises(e, missing))
+        return;
     if (e->choose && is_open_with_predicates(e)) {
         hf_poly_decide_world(&e->report, e->r);
         return;
@@ -182,13 +193,7 @@ void hf_judge_settle(hf_judge *e)
             hf_judge_unknown(e, reason);
         return;
     }
-    if (is_open_with_promises(e)) {
-        hf_poly_decide_world(&e->report, e->r);
-        if (e->r->verdict == HF_UNKNOWN && !e->r->reason)
-            hf_judge_unknown(e, missing);
-        return;
-    }
-    if (g->options.assume && g->open_reads > 0) {
+    if (g->options.assume && g->open_reads > 0 && g->reads_matter) {
         hf_judge_unknown(e, missing);
         return;
     }

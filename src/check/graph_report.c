@@ -154,11 +154,14 @@ void hf_report_core(hf_graph_report *p, hf_txn_id *core, uint32_t n)
     const hf_graph *g = p->g;
     hf_brute_question q = {.level = g->own ? g->others : g->level->level,
                            .mixed = g->own != NULL,
+                           .promised = g->options.assume & HF_REST_ASSUMABLE,
                            .dialect = g->options.dialect,
                            .budget = g->budget};
     hf_finding f = {
         .anomaly = HF_NO_ORDER,
-        .witness = {.kind = HF_WITNESS_CORE, .anomaly = HF_NO_ORDER}};
+        .witness = {.kind = HF_WITNESS_CORE,
+                    .anomaly = HF_NO_ORDER,
+                    .rests = g->options.assume & HF_REST_ASSUMABLE}};
 
     n = hf_brute_shrink(g->h, core, n, &q, &f.witness.minimal);
     if (n == 0)

@@ -272,7 +272,6 @@ static void write_events(const stamper *s, hf_result *r)
     hf_free(e);
 }
 
-/* Nothing else is wrong or open. */
 /* Do the recorded times explain all that there is to explain? */
 static bool is_explained(const hf_graph *g)
 {

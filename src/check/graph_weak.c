@@ -78,15 +78,18 @@ static bool is_just_before(const hf_graph *g, uint32_t a, uint32_t b)
            g->ver_txn[a] == HF_NONE;
 }
 
-/* Is version a of the key certainly before version b?  There is an end: all
- * this is asked only if the edges without anti-dependencies have no circle
- * (judge_middle() of graph_cycles.c), and a version leads to the one behind it
- * by such an edge. */
+/* Is version a of the key certainly before version b?  Versions that follow
+ * each other in a circle are gone round once: all this is asked only if the
+ * edges without anti-dependencies have no circle (judge_middle() of
+ * graph_cycles.c), but an end that rests on who asks is none. */
 static bool is_before(const hf_graph *g, uint32_t a, uint32_t b)
 {
-    if (g->total || !g->open_key[g->h->op_key[g->ver_op[b]]])
+    hf_key_id key = g->h->op_key[g->ver_op[b]];
+
+    if (g->total || !g->open_key[key])
         return a < b;
-    for (; b != HF_NONE && b != a; b = g->prev[b])
+    for (uint32_t n = g->ver_first[key];
+         b != HF_NONE && b != a && n < g->ver_end[key]; b = g->prev[b], n++)
         if (is_just_before(g, a, b))
             return true;
     return false;

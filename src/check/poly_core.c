@@ -211,6 +211,7 @@ static hf_brute_question question_of(hf_shrinker *s)
 {
     return (hf_brute_question){.level = s->level,
                                .mixed = s->options.mixed,
+                               .promised = s->options.assume,
                                .dialect = s->options.dialect,
                                .budget = &s->budget};
 }
@@ -270,6 +271,7 @@ static bool take_few(hf_shrinker *s, hf_witness *ret)
     s->core.n = 0;
     *ret = (hf_witness){.kind = HF_WITNESS_CORE,
                         .anomaly = HF_NO_ORDER,
+                        .rests = s->options.assume,
                         .minimal = shrink_by_enumeration(s),
                         .confirmed = true};
     return s->core.n > 0 && !s->budget.spent;
@@ -378,6 +380,7 @@ static void open_shrinker(hf_shrinker *s, const hf_check_options *options,
         .threads = 1, .no_chains = !hf_has_predicates(s->h), .is_part = true};
     if (options) {
         s->options.mixed = options->mixed;
+        s->options.assume = options->assume & HF_REST_ASSUMABLE;
         s->options.dialect = options->dialect;
     }
     if (budget)

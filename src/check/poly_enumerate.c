@@ -73,8 +73,10 @@ void hf_worlds_enumerate(hf_worlds *w, const hf_order_proof *proof)
     for (hf_txn_id t = 0; t < n_txns; t++)
         if (in[t] || n_txns <= HF_BRUTE_NODES)
             core[n++] = t;
+    w->report->g->options.assume = w->promised;
     if (n > 0)
         hf_report_core(w->report, core, n);
+    w->report->g->options.assume = 0;
     hf_free(core);
     hf_free(in);
 }

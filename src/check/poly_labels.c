@@ -96,20 +96,21 @@ static bool initial_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
 }
 
 /* A known order of versions that goes through some that need not be there.
- * There is an end: a circle of versions is one of known edges, of which there
- * is none where only orders are open, and guesses are not told. */
+ * Those may follow each other in a circle, which is gone round once. */
 static bool far_edge(const hf_poly *p, hf_txn_id from, hf_txn_id to,
                      hf_edge *ret)
 {
     const hf_graph *g = p->g;
 
     for (hf_op_id o = g->h->op_first[to]; o < g->h->op_first[to + 1]; o++) {
-        uint32_t role = g->op_role[o], v;
+        uint32_t role = g->op_role[o], v, n;
 
         if (role == HF_NONE || !(role & 1u) || !g->prev)
             continue;
-        for (v = g->prev[role / 2]; v != HF_NONE && g->ver_txn[v] != HF_NONE;
-             v = g->prev[v])
+        n = g->ver_first[g->h->op_key[o]];
+        for (v = g->prev[role / 2]; v != HF_NONE && g->ver_txn[v] != HF_NONE &&
+                                    n < g->ver_end[g->h->op_key[o]];
+             v = g->prev[v], n++)
             if (g->ver_txn[v] == from) {
                 *ret = ww_edge(g, v, role / 2);
                 return true;

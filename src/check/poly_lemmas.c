@@ -43,31 +43,29 @@ hf_poly_candidate hf_worlds_candidate(const hf_worlds *w, hf_op_id read)
     HF_BUG("a read has a source that was not its choice");
 }
 
-/* The version that the read of a wr or rw edge returned.  *ret_chosen: what it
- * is taken to be, if there is a choice. */
-static uint32_t version_read(hf_worlds *w, const hf_edge *e, hf_op_id read,
-                             hf_lit_list *list, uint32_t *ret_chosen)
+uint32_t hf_worlds_version_read(hf_worlds *w, hf_key_id key, hf_op_id read,
+                                hf_lit_list *list, uint32_t *ret_chosen)
 {
     const hf_poly *p = &w->p;
     const hf_graph *g = w->g;
     hf_poly_candidate from;
 
     if (hf_op_has_predicate(hf_op_kind_of(g->h, read)))
-        return hf_worlds_version_seen(w, read, e->key, list, ret_chosen);
-    if (hf_graph_is_loose(g, e->key)) {
+        return hf_worlds_version_seen(w, read, key, list, ret_chosen);
+    if (hf_graph_is_loose(g, key)) {
         hf_worlds_lits_of_list(w, read, list);
         if (w->source[read] == HF_CHOSEN_INITIAL || w->source[read] == 0)
-            return g->ver_first[e->key];
+            return g->ver_first[key];
         *ret_chosen = w->source[read];
-        return hf_graph_version_of(g, w->source[read] - 1, e->key);
+        return hf_graph_version_of(g, w->source[read] - 1, key);
     }
     if (p->choice_of[read] == HF_NONE)
         return hf_graph_source(g, read);
     from = hf_worlds_candidate(w, read);
     hf_worlds_add_lit(list, 2 * from.var);
     *ret_chosen = w->source[read];
-    return from.writer == HF_NONE ? g->ver_first[e->key]
-                                  : hf_graph_version_of(g, from.writer, e->key);
+    return from.writer == HF_NONE ? g->ver_first[key]
+                                  : hf_graph_version_of(g, from.writer, key);
 }
 
 /* Fills the literals that the edge needs; returns what its read is taken to
@@ -88,7 +86,7 @@ static uint32_t lits_of_edge(hf_worlds *w, const hf_edge *e, bool strict,
     if (e->kind == HF_EDGE_WW)
         a = hf_graph_version_of(g, e->from, e->key);
     if (e->kind == HF_EDGE_WR || e->kind == HF_EDGE_RW)
-        a = version_read(w, e, read, list, &chosen);
+        a = hf_worlds_version_read(w, e->key, read, list, &chosen);
     if ((e->kind == HF_EDGE_WW || e->kind == HF_EDGE_RW) && a != HF_NONE)
         hf_worlds_add_before(w, list, e->key, a,
                              hf_graph_version_of(g, e->to, e->key));
@@ -134,6 +132,18 @@ hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list)
     return HF_LIT_NONE;
 }
 
+void hf_worlds_add_lemma(hf_poly *p, hf_poly_clause c, hf_lit_list *lits)
+{
+    c.first_lit = (uint32_t)p->lemma_lits.n;
+    c.n_lits = (uint32_t)lits->n;
+    for (size_t i = 0; i < lits->n; i++) {
+        hf_vec_push(&p->lemma_lits, lits->at[i]);
+        lits->at[i] = HF_LIT_NOT(lits->at[i]);
+    }
+    (void)hf_order_clause(p->order, lits->at, (uint32_t)lits->n,
+                          hf_worlds_add_clause(p, c));
+}
+
 hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits)
 {
     hf_poly *p = &w->p;
@@ -144,14 +154,7 @@ hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits)
         p->lemma_lists.n = c.first_list;
         return torn;
     }
-    c.first_lit = (uint32_t)p->lemma_lits.n;
-    c.n_lits = (uint32_t)lits->n;
-    for (size_t i = 0; i < lits->n; i++) {
-        hf_vec_push(&p->lemma_lits, lits->at[i]);
-        lits->at[i] = HF_LIT_NOT(lits->at[i]);
-    }
-    (void)hf_order_clause(p->order, lits->at, (uint32_t)lits->n,
-                          hf_worlds_add_clause(p, c));
+    hf_worlds_add_lemma(p, c, lits);
     return HF_LIT_NONE;
 }
 

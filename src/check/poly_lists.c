@@ -446,14 +446,7 @@ static hf_lit forbid(const sequence *s, const reading *r, uint32_t at,
         c.first = (uint32_t)p->lemma_edges.n;
     else
         c = tell_list(s, r->op, at, r->dirty);
-    c.first_lit = (uint32_t)p->lemma_lits.n;
-    c.n_lits = (uint32_t)lits->n;
-    for (size_t i = 0; i < lits->n; i++) {
-        hf_vec_push(&p->lemma_lits, lits->at[i]);
-        lits->at[i] = HF_LIT_NOT(lits->at[i]);
-    }
-    (void)hf_order_clause(p->order, lits->at, (uint32_t)lits->n,
-                          hf_worlds_add_clause(p, c));
+    hf_worlds_add_lemma(p, c, lits);
     return HF_LIT_NONE;
 }
 

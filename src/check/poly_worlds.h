@@ -16,7 +16,10 @@
  *   poly_lists.c    lists of which an order of appends tells the source
  *   poly_counters.c sums that were read, of increments without results
  *   poly_promises.c what the user assumes, in the world at hand
- *   poly_worlds.c   the search
+ *   poly_worlds.c   what is settled first, and who decides the rest
+ *   poly_search.c   the search
+ *   poly_try.c      the order at hand as a world, tried
+ *   poly_answer.c   what it came to
  *   poly_enumerate.c  refutations that no proof can say, of few
  *   poly_mixed.c    one world, each transaction judged by its own level;
  *                   poly_mixed_looks.c: its conditions; poly_sight.c: what
@@ -159,6 +162,12 @@ void hf_worlds_add_lit(hf_lit_list *list, hf_lit lit);
 void hf_worlds_add_before(hf_worlds *w, hf_lit_list *list, hf_key_id key,
                           uint32_t a, uint32_t b);
 
+/* The version of the key that the read returned, in the world at hand.  Adds
+ * what that rests on (of a list the steps that say so, too: see first_list);
+ * *ret_chosen: what it is taken to be, if there is a choice. */
+uint32_t hf_worlds_version_read(hf_worlds *w, hf_key_id key, hf_op_id read,
+                                hf_lit_list *list, uint32_t *ret_chosen);
+
 /* poly_conditions.c: the version of the key that a predicate operation looked
  * at in the world at hand; HF_NONE: none that is known.  Adds what that rests
  * on, and says what it is taken to be if there is a choice. */
@@ -186,7 +195,9 @@ void hf_worlds_add_entries(const hf_worlds *w, hf_op_id op,
 
 /* The source that the world at hand has for a read with several. */
 hf_poly_candidate hf_worlds_candidate(const hf_worlds *w, hf_op_id read);
-/* Not all of these, by the clause; its edges and lists are the last there are.
+/* Not all of these, by the clause.  They are turned. */
+void hf_worlds_add_lemma(hf_poly *p, hf_poly_clause c, hf_lit_list *lits);
+/* The same if all of them are said; its edges and lists are the last there are.
  * Returns a literal to choose first, if there is one: the clause is dropped. */
 hf_lit hf_worlds_forbid(hf_worlds *w, hf_poly_clause c, hf_lit_list *lits);
 /* Not everything that the cycle rests on.  Returns a pair to choose first, if
@@ -199,7 +210,19 @@ hf_lit hf_worlds_unsaid(const hf_poly *p, const hf_lit_list *list);
  * be turned: the one turned; HF_LIT_NONE: there is none. */
 hf_lit hf_worlds_turn_broken(const hf_poly *p);
 
+/* poly_try.c: what the solver asks, of w. */
+hf_order_client hf_worlds_client(hf_worlds *w);
+
+/* poly_search.c: fills the result.  The nodes stay until the end. */
+void hf_worlds_search(hf_worlds *w);
+void hf_worlds_end(hf_worlds *w);
+
+/* poly_answer.c */
 /* The sources that were chosen are part of the witness. */
 void hf_worlds_store_sources(hf_worlds *w, const uint32_t *source);
+void hf_worlds_set_unknown(hf_worlds *w, const char *reason);
+void hf_worlds_tell_early_limit(hf_worlds *w);
+/* Of a search that ended so: the world, the proof, or how far it came. */
+void hf_worlds_deliver(hf_worlds *w, hf_order_answer answer);
 
 #endif

@@ -22,6 +22,7 @@
  *   pred_totals.c      aggregates over snapshots by time
  *   pred_sums.c        ... of ranges that share a tree
  *   pred_part_sums.c   ... of those of several columns
+ *   pred_questions.c   ... asked tree by tree, as time goes on
  *   pred_reads.c       ... what repeatable read wants to know of aggregates
  *   pred_edges.c       the edges, for the walk
  *   pred_cut.c         the edges inside one component, by name
@@ -510,6 +511,20 @@ static inline uint32_t hf_pred_event_ver(const hf_pred *p, uint32_t place)
 uint32_t hf_pred_version_at(const hf_pred *p, const hf_pred_op *o,
                             hf_key_id key);
 void hf_pred_look_timed(hf_pred *p, const hf_pred_op *o);
+
+/* pred_questions.c */
+typedef struct hf_pred_question {
+    uint32_t table;
+    uint32_t column, other; /* what else tells trees apart, as who asks wants */
+    uint32_t ticks;         /* of its snapshot */
+    uint32_t op;            /* its place in hf_pred.ops */
+} hf_pred_question;
+typedef HF_VEC(hf_pred_question) hf_pred_questions;
+/* n questions to one tree, in the order of time. */
+typedef void hf_pred_answer(void *user, const hf_pred_question *all, size_t n);
+/* Sorts them, and has each tree answer its own, until the limit. */
+void hf_pred_ask_in_turn(const hf_pred *p, hf_pred_questions *all,
+                         hf_pred_answer *answer, void *user);
 
 /* pred_reads.c: before hf_pred_link() is done. */
 void hf_pred_link_reads(hf_pred *p);

@@ -18,12 +18,6 @@
 
 #include "base/bits.h"
 
-typedef struct question {
-    uint32_t table, column; /* of the aggregate */
-    uint32_t ticks;         /* of its snapshot */
-    uint32_t op;
-} question;
-
 /* A part that some of the questions are about. */
 typedef struct ledger {
     hf_pred_total total;
@@ -66,7 +60,7 @@ static const uint32_t *versions_of(const sums *s, const ledger *l, uint32_t *n)
 }
 
 /* The parts of all questions. */
-static void open_ledgers(sums *s, const question *all, size_t n)
+static void open_ledgers(sums *s, const hf_pred_question *all, size_t n)
 {
     const hf_pred *p = s->p;
 
@@ -167,7 +161,7 @@ static void change(sums *s, uint32_t ver, int sign)
     }
 }
 
-static void begin(sums *s, const question *all, size_t n)
+static void begin(sums *s, const hf_pred_question *all, size_t n)
 {
     const hf_graph *g = s->p->g;
 
@@ -262,21 +256,11 @@ static void ask(sums *s, const hf_pred_op *o)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int in_order(const void *a, const void *b)
+/* Questions are told apart by the aggregate's column. */
+static void answer(void *user, const hf_pred_question *all, size_t n)
 {
-    const question *x = a, *y = b;
+    sums *s = user;
 
-    if (x->table != y->table)
-        return x->table < y->table ? -1 : 1;
-    if (x->column != y->column)
-        return x->column < y->column ? -1 : 1;
-    if (x->ticks != y->ticks)
-        return x->ticks < y->ticks ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static void answer(sums *s, const question *all, size_t n)
-{
     begin(s, all, n);
     for (size_t i = 0; i < n && !hf_graph_spent(s->p->g); i++) {
         advance(s, all[i].ticks);
@@ -287,31 +271,24 @@ static void answer(sums *s, const question *all, size_t n)
 
 void hf_pred_part_totals(hf_pred *p)
 {
-    HF_VEC(question) all = {0};
+    hf_pred_questions all = {0};
     sums s = {.p = p};
-    size_t from = 0;
 
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const hf_pred_op *o = &p->ops.at[i];
         const hf_pred_condition *c = &p->conditions.at[o->condition];
 
         if (o->timed && o->aggregate && o->q.has_result_set && c->n_axes > 1)
-            hf_vec_push(&all,
-                        ((question){c->table, hf_pred_total_column(p, o, &o->q),
-                                    o->ticks, i}));
+            hf_vec_push(&all, ((hf_pred_question){
+                                  c->table, hf_pred_total_column(p, o, &o->q),
+                                  HF_NONE, o->ticks, i}));
     }
     if (all.n == 0)
         return;
-    qsort(all.at, all.n, sizeof(question), in_order);
     s.now = HF_NEW_ARRAY(uint32_t, (size_t)p->g->h->n_keys + 1);
     s.ledger_of = HF_NEW_ARRAY(uint32_t, p->parts.n + 1);
     memset(s.ledger_of, 0xff, (p->parts.n + 1) * sizeof(uint32_t));
-    for (size_t i = 0; i < all.n; i++)
-        if (i + 1 == all.n || all.at[i + 1].table != all.at[i].table ||
-            all.at[i + 1].column != all.at[i].column) {
-            answer(&s, all.at + from, i + 1 - from);
-            from = i + 1;
-        }
+    hf_pred_ask_in_turn(p, &all, answer, &s);
     hf_vec_release(&all);
     hf_vec_release(&s.ledgers);
     hf_vec_release(&s.keys);

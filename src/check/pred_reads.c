@@ -35,15 +35,8 @@
 
 #define FORGOTTEN 0xfffffffeu
 
-typedef struct question {
-    uint32_t table;
-    uint32_t column; /* HF_NONE: none; then the chain counts */
-    uint32_t chain;  /* HF_NONE: ranges of the column */
-    uint32_t ticks;  /* of its snapshot */
-    uint32_t op;
-} question;
-
-typedef HF_VEC(question) questions;
+/* Of questions `column` is that of ranges (HF_NONE: none), `other` a chain
+ * (HF_NONE: ranges of the column). */
 
 typedef struct tree {
     hf_pred *p;
@@ -123,26 +116,26 @@ static hf_pred_set set_of(const hf_pred *p, const hf_pred_chain *chain)
     return (hf_pred_set){p->part_vers.at + part->first, part->n};
 }
 
-static void list_leaves(tree *t, const question *q)
+static void list_leaves(tree *t, const hf_pred_question *q)
 {
     const hf_pred *p = t->p;
     const hf_pred_table *table = &p->tables.at[q->table];
 
     t->leaves.n = 0;
-    if (q->chain == HF_NONE) {
+    if (q->other == HF_NONE) {
         const hf_pred_column *c = &table->columns.at[q->column];
 
         for (uint32_t i = 0; i < c->n_sorted; i++)
             hf_vec_push(&t->leaves, table->ver[c->sorted[i]]);
     } else {
-        hf_pred_set match = set_of(p, &p->chain.at[q->chain]);
+        hf_pred_set match = set_of(p, &p->chain.at[q->other]);
 
         for (uint32_t i = 0; i < match.n; i++)
             hf_vec_push(&t->leaves, match.at[i]);
     }
 }
 
-static void begin(tree *t, const question *q)
+static void begin(tree *t, const hf_pred_question *q)
 {
     const hf_pred *p = t->p;
     size_t n;
@@ -176,12 +169,12 @@ static void end(tree *t)
 
 /* What was committed by the snapshot: of the table, or the changes of the
  * chain. */
-static void advance(tree *t, const question *q)
+static void advance(tree *t, const hf_pred_question *q)
 {
     const hf_pred *p = t->p;
     const hf_pred_chain *chain;
 
-    if (q->chain == HF_NONE) {
+    if (q->other == HF_NONE) {
         for (; t->done < q->ticks; t->done++) {
             uint32_t ver = p->tick_ver[t->done];
 
@@ -192,7 +185,7 @@ static void advance(tree *t, const question *q)
         }
         return;
     }
-    chain = &p->chain.at[q->chain];
+    chain = &p->chain.at[q->other];
     for (;
          t->done < chain->n && p->event[chain->first + t->done].tick < q->ticks;
          t->done++) {
@@ -247,16 +240,16 @@ static void read_leaves(tree *t, const hf_pred_op *o, uint32_t low,
     }
 }
 
-static void ask(tree *t, const question *q)
+static void ask(tree *t, const hf_pred_question *q)
 {
     const hf_pred *p = t->p;
     const hf_pred_op *o = &p->ops.at[q->op];
     const hf_pred_condition *c = &p->conditions.at[o->condition];
 
     leave_out(t, o);
-    if (q->chain != HF_NONE)
+    if (q->other != HF_NONE)
         read_leaves(t, o, 0, (uint32_t)t->leaves.n);
-    for (uint32_t i = 0; q->chain == HF_NONE && i < c->axes->n_spans; i++) {
+    for (uint32_t i = 0; q->other == HF_NONE && i < c->axes->n_spans; i++) {
         const uint32_t *first =
             p->tables.at[q->table].columns.at[q->column].number_first;
 
@@ -269,29 +262,8 @@ static void ask(tree *t, const question *q)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int in_order(const void *a, const void *b)
-{
-    const question *x = a, *y = b;
-
-    if (x->table != y->table)
-        return x->table < y->table ? -1 : 1;
-    if (x->column != y->column)
-        return x->column < y->column ? -1 : 1;
-    if (x->chain != y->chain)
-        return x->chain < y->chain ? -1 : 1;
-    if (x->ticks != y->ticks)
-        return x->ticks < y->ticks ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static bool share_tree(const question *a, const question *b)
-{
-    return a->table == b->table && a->column == b->column &&
-           a->chain == b->chain;
-}
-
 /* One question, or one for each part. */
-static void add_questions(const hf_pred *p, uint32_t op, questions *all)
+static void add_questions(const hf_pred *p, uint32_t op, hf_pred_questions *all)
 {
     const hf_pred_op *o = &p->ops.at[op];
     const hf_pred_condition *c = &p->conditions.at[o->condition];
@@ -299,19 +271,31 @@ static void add_questions(const hf_pred *p, uint32_t op, questions *all)
     if (!o->timed || !o->all)
         return;
     if (c->is_spans && c->n_axes == 1) {
-        hf_vec_push(
-            all, (question){c->table, c->axes->column, HF_NONE, o->ticks, op});
+        hf_vec_push(all, (hf_pred_question){c->table, c->axes->column, HF_NONE,
+                                            o->ticks, op});
         return;
     }
     for (uint32_t i = 0; i < c->n_covers[1]; i++)
-        hf_vec_push(all, (question){c->table, HF_NONE,
-                                    p->covers.at[c->cover_first[1] + i],
-                                    o->ticks, op});
+        hf_vec_push(all, (hf_pred_question){c->table, HF_NONE,
+                                            p->covers.at[c->cover_first[1] + i],
+                                            o->ticks, op});
+}
+
+static void answer(void *user, const hf_pred_question *all, size_t n)
+{
+    tree *t = user;
+
+    begin(t, &all[0]);
+    for (size_t i = 0; i < n && !hf_graph_spent(t->p->g); i++) {
+        advance(t, &all[i]);
+        ask(t, &all[i]);
+    }
+    end(t);
 }
 
 void hf_pred_link_reads(hf_pred *p)
 {
-    questions all = {0};
+    hf_pred_questions all = {0};
     tree t = {.p = p};
     size_t bytes = ((size_t)p->g->n_versions + 1) * sizeof(uint32_t);
 
@@ -319,17 +303,9 @@ void hf_pred_link_reads(hf_pred *p)
         add_questions(p, i, &all);
     if (all.n == 0)
         return;
-    qsort(all.at, all.n, sizeof(question), in_order);
     t.leaf = hf_alloc_large(bytes);
     memset(t.leaf, 0xff, bytes);
-    for (size_t i = 0; i < all.n && !hf_graph_spent(p->g); i++) {
-        if (i == 0 || !share_tree(&all.at[i], &all.at[i - 1]))
-            begin(&t, &all.at[i]);
-        advance(&t, &all.at[i]);
-        ask(&t, &all.at[i]);
-        if (i + 1 == all.n || !share_tree(&all.at[i], &all.at[i + 1]))
-            end(&t);
-    }
+    hf_pred_ask_in_turn(p, &all, answer, &t);
     hf_free(t.node);
     hf_free(t.leaf);
     hf_vec_release(&t.leaves);

@@ -16,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct question {
-    uint64_t columns; /* the condition's and the aggregate's */
-    uint32_t table;
-    uint32_t ticks; /* of its snapshot */
-    uint32_t op;
-} question;
-
 typedef struct node {
     hf_int128 sum;
     int64_t matches, rows;
@@ -165,13 +158,13 @@ static bool is_all_integers(const tree *t)
     return true;
 }
 
-static void begin(tree *t, const question *q)
+static void begin(tree *t, const hf_pred_question *q)
 {
     const hf_graph *g = t->p->g;
 
     t->t = &t->p->tables.at[q->table];
-    t->by = &t->t->columns.at[q->columns >> 32];
-    t->of = &t->t->columns.at[(uint32_t)q->columns];
+    t->by = &t->t->columns.at[q->column];
+    t->of = &t->t->columns.at[q->other];
     t->n = t->by->n_sorted;
     t->done = 0;
     t->leaf = HF_NEW_ARRAY(uint32_t, (size_t)t->t->n + 1);
@@ -245,21 +238,11 @@ static void ask(tree *t, const hf_pred_op *o)
     hf_pred_judge_total(p, o, &o->q, &total);
 }
 
-static int in_order(const void *a, const void *b)
+/* Questions are told apart by the condition's column and the aggregate's. */
+static void answer(void *user, const hf_pred_question *all, size_t n)
 {
-    const question *x = a, *y = b;
+    tree *t = user;
 
-    if (x->table != y->table)
-        return x->table < y->table ? -1 : 1;
-    if (x->columns != y->columns)
-        return x->columns < y->columns ? -1 : 1;
-    if (x->ticks != y->ticks)
-        return x->ticks < y->ticks ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static void answer(tree *t, const question *all, size_t n)
-{
     begin(t, &all[0]);
     for (size_t i = 0; i < n && !hf_graph_spent(t->p->g); i++) {
         advance(t, all[i].ticks);
@@ -272,9 +255,8 @@ static void answer(tree *t, const question *all, size_t n)
 
 void hf_pred_shared_totals(hf_pred *p)
 {
-    HF_VEC(question) all = {0};
+    hf_pred_questions all = {0};
     tree t = {.p = p};
-    size_t from = 0;
 
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const hf_pred_op *o = &p->ops.at[i];
@@ -283,20 +265,14 @@ void hf_pred_shared_totals(hf_pred *p)
         if (!o->timed || !o->aggregate || !o->q.has_result_set ||
             c->n_axes != 1 || !(c->shares || c->n_covers[1] > 1))
             continue;
-        hf_vec_push(&all, (question){(uint64_t)c->axes->column << 32 |
-                                         hf_pred_total_column(p, o, &o->q),
-                                     c->table, o->ticks, i});
+        hf_vec_push(&all, (hf_pred_question){c->table, c->axes->column,
+                                             hf_pred_total_column(p, o, &o->q),
+                                             o->ticks, i});
     }
     if (all.n == 0)
         return;
-    qsort(all.at, all.n, sizeof(question), in_order);
     t.now = HF_NEW_ARRAY(uint32_t, (size_t)p->g->h->n_keys + 1);
-    for (size_t i = 0; i < all.n; i++)
-        if (i + 1 == all.n || all.at[i + 1].table != all.at[i].table ||
-            all.at[i + 1].columns != all.at[i].columns) {
-            answer(&t, all.at + from, i + 1 - from);
-            from = i + 1;
-        }
+    hf_pred_ask_in_turn(p, &all, answer, &t);
     hf_vec_release(&all);
     hf_vec_release(&t.keys);
     hf_free(t.now);

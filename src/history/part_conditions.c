@@ -4,7 +4,10 @@
  * nobody who is gone wrote the key, for then what changed the matches is not
  * known any more; one that was returned stays as the read it is.  Its row stays
  * or goes with it.  An aggregate of which something is gone says nothing about
- * its result, but it did look at what is left.
+ * its result, but it did look at what is left.  Without a version set, rows
+ * speak of every other key of the table: they do in the part as well if nobody
+ * who is gone wrote one of these and all rows are left, and else of themselves
+ * alone, which a version set says.
  *
  * O(entries and rows); a snapshot has an entry for each key of its table.
  */
@@ -149,6 +152,34 @@ static bool row_stays(const looker *l, uint32_t i, entry *ret)
     return is_left(l->c, &e);
 }
 
+static bool is_of_table(const looker *l, hf_key_id key)
+{
+    const hf_history *h = l->c->h;
+
+    return (h->key_table ? h->key_table[key] : HF_NONE) == l->q.table;
+}
+
+/* No version set, but rows that speak of the whole table. */
+static bool is_unlisted(const looker *l)
+{
+    return !l->has_set && !l->aggregate && l->q.has_result_set;
+}
+
+/* ... in the part as well. */
+static bool speaks_of_all(const looker *l)
+{
+    entry e;
+
+    for (uint32_t i = 0; i < l->q.n_results; i++)
+        if (!row_stays(l, i, &e))
+            return false;
+    for (hf_key_id key = 0; key < l->c->h->n_keys; key++)
+        if (is_of_table(l, key) && hf_cut_is_shared(l->c, key) &&
+            hf_map_get(&l->rows, key) == UINT32_MAX)
+            return false;
+    return true;
+}
+
 void hf_cut_condition_keys(const hf_cut *c, hf_op_id op, hf_cut_keys *ret)
 {
     looker l = look_at(c, op);
@@ -160,6 +191,10 @@ void hf_cut_condition_keys(const hf_cut *c, hf_op_id op, hf_cut_keys *ret)
     for (uint32_t i = 0; i < l.q.n_results; i++)
         if (row_stays(&l, i, &e))
             hf_vec_push(ret, e.key);
+    if (is_unlisted(&l) && speaks_of_all(&l))
+        for (hf_key_id key = 0; key < c->h->n_keys; key++)
+            if (is_of_table(&l, key))
+                hf_vec_push(ret, key);
     look_away(&l);
 }
 
@@ -199,7 +234,14 @@ static bool cut_refs(hf_cut *c, looker *l)
         l->q.result = (hf_scalar){.type = HF_NIL};
         l->left.n = 0;
     }
-    return l->versions.n > 0 || l->left.n > 0 || !l->has_set;
+    if (is_unlisted(l) && !speaks_of_all(l)) {
+        for (size_t i = 0; i < l->left.n; i++)
+            hf_vec_push(&l->versions, l->left.at[i]);
+        l->has_set = true;
+    }
+    /* a result over nothing at all may be wrong too */
+    return l->versions.n > 0 || l->left.n > 0 || !l->has_set ||
+           (l->aggregate && l->q.has_result_set);
 }
 
 static hf_scalar text_of(const hf_history *h, hf_string_id id)

@@ -113,6 +113,20 @@ static bool is_name_of(const hf_history *h, const hf_claim_part *name,
     return same;
 }
 
+/* Two conditions may have looked at any key of that name.  O(keys). */
+static hf_key_id key_of_name(const hf_history *h, const hf_claim_part *name)
+{
+    for (hf_key_id key = 0; name->present && key < h->n_keys; key++)
+        if (is_name_of(h, name, key))
+            return key;
+    return HF_NONE;
+}
+
+static bool is_condition(const hf_history *h, hf_op_id op)
+{
+    return op != HF_NONE && hf_op_has_predicate(hf_op_kind_of(h, op));
+}
+
 /* The key is the one its operations are about; a name that fits neither
  * leaves it HF_NONE, which the edge will be refused for. */
 static hf_key_id key_of_edge(const hf_history *h, const hf_edge *e,
@@ -128,6 +142,8 @@ static hf_key_id key_of_edge(const hf_history *h, const hf_edge *e,
         if (key != HF_NONE && (!name->present || is_name_of(h, name, key)))
             return key;
     }
+    if (is_condition(h, ops[0]) && is_condition(h, ops[1]))
+        return key_of_name(h, name);
     return HF_NONE;
 }
 

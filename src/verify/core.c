@@ -20,6 +20,7 @@
 
 #include "verify/counters.h"
 #include "verify/execute.h"
+#include "verify/rests.h"
 
 typedef struct cutter {
     hf_core *c;
@@ -103,7 +104,7 @@ static void number_key(cutter *k, hf_key_id key)
     hf_note(k->local, key, k->c->n_keys);
 }
 
-/* Reads that are listed, and operations with a snapshot. */
+/* Reads that are listed, and operations that may look at every key. */
 static uint32_t count_reads(const hf_verifier *v, hf_txn_id t,
                             uint32_t *ret_snapshots)
 {
@@ -113,7 +114,7 @@ static uint32_t count_reads(const hf_verifier *v, hf_txn_id t,
     *ret_snapshots = 0;
     for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++) {
         n += hf_item_reads(h, op);
-        *ret_snapshots += hf_has_snapshot(v, op);
+        *ret_snapshots += hf_op_has_predicate(hf_op_kind_of(h, op));
     }
     return n;
 }
@@ -283,6 +284,8 @@ static bool fill_matches(cutter *k, hf_key_id key, hf_core_read *r)
 
     r->initial_matches = m == HF_MATCH_YES;
     for (uint32_t i = 0; i < k->c->n; i++) {
+        if (!((k->c->committed | k->c->unknown) & 1u << i))
+            continue; /* an aborted version is none */
         m = version_match(k, r->view, k->c->txns[i].id, key);
         known &= m != HF_MATCH_UNKNOWN;
         r->matches |= (unsigned)(m == HF_MATCH_YES) << i;
@@ -343,6 +346,7 @@ static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
     r.view = view ? hf_predicate_condition(k->v, read->op) : NULL;
     if (view && !fill_matches(k, read->key, &r))
         return;
+    r.touches = hf_certainly_touches(k->v, t->id, read, &r.touched);
     t->reads[t->n_reads++] = r;
 }
 
@@ -380,11 +384,84 @@ static void cut_entries(cutter *k, uint32_t i, hf_op_id op, const progress *own)
     }
 }
 
+/* What an operation without version set saw of a key that it did not return:
+ * some version that does not satisfy its condition, or its own write. */
+static void add_unlisted(cutter *k, uint32_t i, hf_op_id op, hf_key_id key,
+                         const progress *own)
+{
+    uint32_t local = local_of(k, key);
+    hf_core_txn *t = &k->c->txns[i];
+    hf_core_read r = {.key = local,
+                      .value = HF_NONE,
+                      .writer = HF_NONE,
+                      .op = op,
+                      .view = hf_predicate_condition(k->v, op),
+                      .unlisted = true};
+
+    if (is_shared(k, key))
+        return;
+    if ((k->v->facts.key_use[key] & (HF_KEY_LIST | HF_KEY_BLIND)) || !r.view) {
+        k->c->dropped_predicate = true;
+        return;
+    }
+    if (local == HF_NONE) { /* nobody writes it */
+        hf_match m = version_match(k, r.view, HF_NONE, key);
+
+        t->broken |= m == HF_MATCH_YES && hf_reads_matter_to(k->v, t->id);
+        k->c->dropped_predicate |= m == HF_MATCH_UNKNOWN;
+        return;
+    }
+    if (own->write[local] != HF_NONE) {
+        hf_match m = hf_predicate_match(
+            k->v, r.view, hf_op_written(k->v->h, own->write[local]));
+
+        t->broken |= m == HF_MATCH_YES && hf_reads_matter_to(k->v, t->id);
+        k->c->dropped_predicate |= m == HF_MATCH_UNKNOWN;
+        return;
+    }
+    if (!fill_matches(k, key, &r))
+        return;
+    r.initial = !r.initial_matches;
+    t->reads[t->n_reads++] = r;
+}
+
+/* The keys of its table. */
+static void cut_unlisted(cutter *k, uint32_t i, hf_op_id op,
+                         const hf_predicate *q, const progress *own)
+{
+    const hf_history *h = k->v->h;
+
+    for (hf_key_id key = 0; key < h->n_keys; key++) {
+        bool returned = false;
+
+        if ((h->key_table ? h->key_table[key] : HF_NONE) != q->table)
+            continue;
+        for (uint32_t j = 0; j < q->n_results && !returned; j++)
+            returned = h->value_key[q->results[j].value] == key;
+        if (!returned)
+            add_unlisted(k, i, op, key, own);
+    }
+}
+
+/* An operation of which something is not known.  What it returned was read all
+ * the same. */
+static void cut_open(cutter *k, uint32_t i, hf_op_id op, const progress *own)
+{
+    hf_predicate q = hf_op_predicate(k->v->h, op);
+
+    if (q.has_version_set ||
+        (hf_op_is_aggregate(hf_op_kind_of(k->v->h, op)) && q.has_result_set))
+        k->c->dropped_predicate = true;
+    else if (q.has_result_set)
+        cut_unlisted(k, i, op, &q, own);
+}
+
 static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
 {
     const hf_history *h = k->v->h;
     hf_op_kind kind = hf_op_kind_of(h, op);
     uint32_t n = hf_item_reads(h, op);
+    bool is_open = false;
 
     if (hf_op_is_opaque(h, op))
         k->c->dropped_predicate = true;
@@ -394,8 +471,11 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
         switch (hf_predicate_judge(k->v, op)) {
         case HF_SET_FINE:
             break;
+        case HF_SET_OPEN:
+            cut_open(k, i, op, own);
+            is_open = true;
+            break;
         case HF_SET_UNKNOWN:
-        case HF_SET_OPEN: /* what was returned was read all the same */
             k->c->dropped_predicate = true;
             break;
         default:
@@ -403,7 +483,7 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
             return;
         }
     }
-    if (hf_has_snapshot(k->v, op))
+    if (hf_has_snapshot(k->v, op) && !is_open)
         cut_entries(k, i, op, own);
     for (uint32_t j = 0; j < n; j++) {
         hf_item_read read = hf_item_read_at(h, op, j), entry;
@@ -411,7 +491,7 @@ static void cut_reads(cutter *k, uint32_t i, hf_op_id op, const progress *own)
         uint32_t key = local_of(k, read.key);
 
         if (look != HF_LOOK_SKIP &&
-            (!hf_has_snapshot(k->v, op) ||
+            (!hf_has_snapshot(k->v, op) || is_open ||
              !hf_entry_of(k->v, k->c->txns[i].id, op, read.key, &entry)))
             add_read(k, i, &read, own->write[key], own->count[key],
                      look == HF_LOOK_VIEW);

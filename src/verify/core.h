@@ -18,8 +18,13 @@ typedef struct hf_core_read {
     uint32_t n_items; /* of the list, removed elements left out */
     hf_value_id *items;
     uint32_t own; /* own appends to the key (sums: writes) before the read */
+    /* where reads do not count: it certainly returned the version of
+     * `touched` (HF_NONE: the initial one) */
+    bool touches;
+    hf_txn_id touched;
     /* a row that a condition did not return: which versions satisfy it */
     const hf_condition *view; /* NULL: an item */
+    bool unlisted; /* of a view: any version that does not satisfy it */
     unsigned matches;
     bool initial_matches;
 } hf_core_read;
@@ -53,6 +58,17 @@ typedef struct hf_core {
     bool broken;            /* unique values were promised and are not */
     bool dropped_predicate; /* left something out that might have mattered */
 } hf_core;
+
+/* All are placed, and their sources chosen: masks, 0 for the initial version,
+ * per transaction and read. */
+typedef struct hf_core_order {
+    unsigned in;
+    const uint32_t *order;
+    unsigned *const *chosen;
+} hf_core_order;
+
+/* core_promises.c: the order keeps what the witness assumes. */
+bool hf_core_keeps_promises(const hf_core *c, const hf_core_order *o);
 
 /* Restricts the history to the transactions of the witness. */
 bool hf_core_build(hf_verifier *v, hf_core *ret);

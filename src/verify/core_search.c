@@ -28,6 +28,7 @@
 #include "verify/core.h"
 
 #include "verify/counters.h"
+#include "verify/rests.h"
 
 #include "base/error.h"
 
@@ -56,6 +57,13 @@ typedef struct search {
 
 static bool extend(search *s);
 
+/* Sources are chosen at all levels above read-uncommitted: others may depend on
+ * what somebody read. */
+static bool chooses_all(const search *s)
+{
+    return s->c->v->w->mixed || (s->c->v->w->rests & HF_REST_TOUCHES);
+}
+
 static const hf_level_info *level_of(const search *s, uint32_t t)
 {
     return hf_level_of(s->c->v, s->c->txns[t].id);
@@ -68,6 +76,8 @@ static bool may_come_from(const search *s, const hf_core_read *r, uint32_t w)
 {
     const hf_core_txn *x = &s->c->txns[w];
 
+    if (r->unlisted)
+        return (s->c->writers[r->key] & 1u << w) && !(r->matches >> w & 1u);
     return (s->c->writers[r->key] & 1u << w) && x->last[r->key] == r->value &&
            (r->writer == HF_NONE || r->writer == x->id);
 }
@@ -471,7 +481,7 @@ static bool views_allow(const search *s, uint32_t t, uint32_t start)
 static bool holds_with_views(search *s)
 {
     hf_level_shape shape = s->c->v->info->shape;
-    bool mixed = s->c->v->w->mixed;
+    bool mixed = chooses_all(s);
     uint32_t all = s->n_placed;
     search without = *s; /* what is known of the past, but for views */
     bool fine = true;
@@ -615,7 +625,7 @@ static bool try_next(search *s, uint32_t t)
 {
     hf_level_shape shape = level_of(s, t)->shape;
 
-    if (s->c->v->w->mixed && shape != HF_SHAPE_WW)
+    if (chooses_all(s) && shape != HF_SHAPE_WW)
         return choose(s, t, 0); /* what it reads may matter to others */
     switch (shape) {
     case HF_SHAPE_WW:
@@ -634,7 +644,9 @@ static bool try_next(search *s, uint32_t t)
 static bool extend(search *s)
 {
     if (s->placed == s->in) {
-        if (!dirty_lists_fit(s))
+        hf_core_order o = {s->in, s->order, s->chosen};
+
+        if (!dirty_lists_fit(s) || !hf_core_keeps_promises(s->c, &o))
             return false;
         return !hf_reads_matter(s->c->v) || !s->c->has_views ||
                choose_views(s, 0, 0);

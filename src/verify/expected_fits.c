@@ -429,6 +429,9 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
         .v = v, .place = w->place, .t = t, .q = w->now[t], .world = w};
     /* any state before T will do at read-committed; else the one it sees */
     uint32_t least = v->level == HF_READ_COMMITTED ? 0 : s.q;
+    /* ... or no state at all */
+    bool is_loose =
+        v->level == HF_READ_COMMITTED || v->info->shape == HF_SHAPE_ITEM;
 
     if (q.has_version_set ||
         (v->w->kind == HF_WITNESS_COMMIT && v->level != HF_READ_COMMITTED))
@@ -445,7 +448,7 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
 
         if (fit == HF_FITS)
             return true;
-        if (fit == HF_FIT_UNKNOWN)
+        if (fit == HF_FIT_UNKNOWN || (s.q == least && is_loose))
             return give_up(v, t, op);
         if (s.q == least)
             return hf_refuse(v,

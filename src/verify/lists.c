@@ -229,23 +229,17 @@ static bool last_element(hf_verifier *v, const hf_world *w, hf_txn_id t,
     return true;
 }
 
-/* At read-uncommitted: whose version the list is, HF_SEVERAL if nobody's. */
+/* At read-uncommitted: whose version the list certainly is, HF_SEVERAL if
+ * nobody's. */
 static hf_txn_id touched_by(const hf_verifier *v, const hf_world *w,
                             hf_txn_id t, const hf_item_read *read)
 {
-    uint32_t end = w->seq_first[read->key + 1], at;
-    hf_txn_id owner;
+    hf_txn_id writer;
 
-    if (v->h->value_type[read->value] != HF_LIST)
-        return HF_NONE;
-    if (w->list_match[read->value] == HF_NONE ||
-        w->list_dirty[read->value] == read->value)
-        return HF_SEVERAL;
-    at = w->seq_first[read->key] + w->list_match[read->value] - 1;
-    owner = w->seq_owner[at];
-    if (owner == t || (at + 1 < end && w->seq_owner[at + 1] == owner))
-        return HF_SEVERAL;
-    return owner;
+    return hf_certainly_touches(v, t, read, &writer) &&
+                   (writer == HF_NONE || w->place[writer] != HF_NONE)
+               ? writer
+               : HF_SEVERAL;
 }
 
 bool hf_world_read_list(hf_verifier *v, const hf_world *w, hf_txn_id t,

@@ -77,6 +77,12 @@ bool hf_proof_read_steps(hf_proof *p);
 /* `literal` is taken for granted: the clause says that it is not so.  HF_NONE:
  * nothing. */
 void hf_proof_assume(hf_proof *p, uint32_t literal);
+/* The version of e's key that t's operation op is taken to return as an item:
+ * HF_CHOSEN_ONLY where there is no choice.  *ret_from: what that takes for
+ * granted, or HF_NONE. */
+bool hf_proof_check_read(hf_proof *p, const hf_edge *e, hf_txn_id t,
+                         hf_op_id op, uint32_t chosen, hf_txn_id *ret_source,
+                         uint32_t *ret_from);
 /* An order of versions that the step names is taken for granted. */
 bool hf_proof_order(hf_proof *p, const hf_edge *e);
 /* Does the step in hand name this one? */

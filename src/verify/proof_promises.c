@@ -5,25 +5,52 @@
  * key before, or the one that its transaction installs.  If an assumption of
  * the witness is about these two, the first version is before the second in
  * every world that keeps it, provided that both happened and that the reads
- * come from where the step says.  Nothing is before the initial version, so if
- * that is the second, one of those is not so.
+ * come from where the step says.  Where reads do not count, a read touches what
+ * it certainly returned, if the writer of that happened.  Nothing is before the
+ * initial version, so if that is the second, one of those is not so.
  *
  * Cost: that of the two reads (sources.h).
  */
 #include "verify/proof.h"
 #include "verify/rests.h"
 
+/* At read-uncommitted: what the operation certainly returned, if its writer
+ * happened. */
+static bool read_certain(hf_proof *p, const hf_edge *e, hf_txn_id t,
+                         hf_op_id op, hf_txn_id *ret_writer)
+{
+    hf_verifier *v = p->v;
+    hf_item_read read;
+
+    if (hf_own_write_before(v->h, &v->facts, t, op, e->key) != HF_NONE)
+        return hf_refuse_edge(v, e, "it reads behind an own write");
+    if (!hf_op_has_predicate(hf_op_kind_of(v->h, op))) {
+        if (hf_item_reads(v->h, op) != 1)
+            return hf_refuse_edge(v, e, "it reads nothing");
+        read = hf_item_read_at(v->h, op, 0);
+    } else if (hf_look_at_key(v, op, e->key) != HF_LOOK_ITEM ||
+               (hf_has_snapshot(v, op)
+                    ? !hf_entry_of(v, t, op, e->key, &read)
+                    : !hf_read_of_key(v, op, e->key, &read))) {
+        return hf_refuse_edge(v, e, "it did not return the key");
+    }
+    if (!hf_certainly_touches(v, t, &read, ret_writer))
+        return hf_refuse_edge(v, e, "it is not certain what it read");
+    if (*ret_writer != HF_NONE)
+        hf_proof_assume(p, hf_fact_happened(p, *ret_writer));
+    return true;
+}
+
 /* Who wrote the version that t's operation touches, HF_NONE: it is the initial
- * one; and what that takes for granted.  `at`: the number of the edge. */
+ * one; and what that takes for granted. */
 static bool read_touch(hf_proof *p, const hf_edge *e, hf_txn_id t, hf_op_id op,
                        hf_txn_id *ret_writer)
 {
     hf_verifier *v = p->v;
     size_t at = (size_t)(e - v->w->edges);
     uint32_t chosen = v->w->chosen ? v->w->chosen[at] : HF_CHOSEN_ONLY, slot;
-    hf_choice choice;
 
-    if (v->h->txn_outcome[t] == HF_ABORTED)
+    if (v->h->txn_outcome[t] == HF_ABORTED || !hf_op_counts(v->h, op))
         return hf_refuse_edge(v, e, "one of its transactions was aborted");
     hf_proof_assume(p, hf_fact_happened(p, t));
     if (e->kind == HF_EDGE_WW) {
@@ -32,17 +59,13 @@ static bool read_touch(hf_proof *p, const hf_edge *e, hf_txn_id t, hf_op_id op,
         return (slot != HF_NONE && v->facts.write_op[slot] == op) ||
                hf_refuse_edge(v, e, "it does not install its version");
     }
-    if (e->kind != HF_EDGE_WR || !hf_reads_matter_to(v, t) ||
-        !hf_choice_of(v, p->sources, t, op, &choice))
+    if (e->kind != HF_EDGE_WR)
         return hf_refuse_edge(v, e, "it has no read of another's version");
-    if (chosen == HF_CHOSEN_ONLY)
-        return hf_choice_only(t, &choice, ret_writer) ||
-               hf_refuse_edge(v, e, "its read may come from several writes");
-    *ret_writer = chosen == HF_CHOSEN_INITIAL ? HF_NONE : chosen - 1;
-    if (!hf_choice_has(v, t, op, &choice, *ret_writer))
-        return hf_refuse_edge(v, e, "its read does not come from there");
-    if (choice.n > 1)
-        p->edge_from[at] = hf_fact_from(p, t, op, &choice, *ret_writer);
+    if (!hf_reads_matter_to(v, t))
+        return read_certain(p, e, t, op, ret_writer);
+    if (!hf_proof_check_read(p, e, t, op, chosen, ret_writer,
+                             &p->edge_from[at]))
+        return false;
     hf_proof_assume(p, p->edge_from[at]);
     return true;
 }
@@ -60,6 +83,12 @@ static bool is_assumed(const hf_verifier *v, const hf_edge *e)
             e[0].kind == HF_EDGE_WR && e[1].kind == HF_EDGE_WW);
 }
 
+/* A condition is about every key that it looked at. */
+static bool is_about(const hf_history *h, hf_op_id op, hf_key_id key)
+{
+    return h->op_key[op] == key || hf_op_has_predicate(hf_op_kind_of(h, op));
+}
+
 static bool has_operations(const hf_verifier *v, const hf_edge *e)
 {
     const hf_history *h = v->h;
@@ -68,8 +97,8 @@ static bool has_operations(const hf_verifier *v, const hf_edge *e)
            e[0].from_op == e[1].from_op && e[0].to_op == e[1].to_op &&
            e[0].key == e[1].key && e->key != HF_NONE && e->from_op < h->n_ops &&
            e->to_op < h->n_ops && hf_op_txn(h, e->from_op) == e->from &&
-           hf_op_txn(h, e->to_op) == e->to && h->op_key[e->from_op] == e->key &&
-           h->op_key[e->to_op] == e->key;
+           hf_op_txn(h, e->to_op) == e->to && is_about(h, e->from_op, e->key) &&
+           is_about(h, e->to_op, e->key);
 }
 
 bool hf_proof_read_promise(hf_proof *p, const hf_step *step)

@@ -95,11 +95,9 @@ static bool look_at(hf_proof *p, const hf_look *l, hf_txn_id *ret_source,
     return true;
 }
 
-/* The version that the edge's read is taken to return: HF_CHOSEN_ONLY where
- * there is no choice.  As an item. */
-static bool check_read(hf_proof *p, const hf_edge *e, hf_txn_id t, hf_op_id op,
-                       uint32_t chosen, hf_txn_id *ret_source,
-                       uint32_t *ret_from)
+bool hf_proof_check_read(hf_proof *p, const hf_edge *e, hf_txn_id t,
+                         hf_op_id op, uint32_t chosen, hf_txn_id *ret_source,
+                         uint32_t *ret_from)
 {
     hf_verifier *v = p->v;
     hf_choice choice;
@@ -140,7 +138,7 @@ static bool check_wr(hf_proof *p, const hf_edge *e, uint32_t chosen,
     if (chosen == HF_CHOSEN_ONLY &&
         !hf_op_has_predicate(hf_op_kind_of(v->h, e->to_op)))
         chosen = HF_CHOSEN(e->from); /* what the edge says */
-    if (!check_read(p, e, e->to, e->to_op, chosen, &source, ret_from))
+    if (!hf_proof_check_read(p, e, e->to, e->to_op, chosen, &source, ret_from))
         return false;
     if (source != e->from)
         return hf_refuse_edge(v, e, "its read is taken from another");
@@ -159,7 +157,8 @@ static bool check_rw(hf_proof *p, const hf_edge *e, uint32_t chosen,
 
     if (!hf_writes_key(v->h, e->to_op, e->key))
         return hf_refuse_edge(v, e, "its second operation does not write it");
-    if (!check_read(p, e, e->from, e->from_op, chosen, &source, ret_from))
+    if (!hf_proof_check_read(p, e, e->from, e->from_op, chosen, &source,
+                             ret_from))
         return false;
     if (source == HF_NONE)
         return true; /* the initial version is before all others */

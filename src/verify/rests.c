@@ -64,23 +64,34 @@ bool hf_recorded_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
 
 /* ---- touches ------------------------------------------------------------- */
 
+bool hf_certainly_touches(const hf_verifier *v, hf_txn_id t,
+                          const hf_item_read *read, hf_txn_id *ret_writer)
+{
+    hf_value_id value = read->value;
+    hf_origin origin = hf_facts_origin(v->h, &v->facts, read, ret_writer);
+
+    if (origin != HF_FROM_TXN)
+        return origin == HF_FROM_INITIAL;
+    if (*ret_writer == t || v->h->txn_outcome[*ret_writer] == HF_ABORTED)
+        return false;
+    if (v->facts.key_use[read->key] & HF_KEY_LIST) {
+        value = hf_list_last(v->h, value);
+        if (v->facts.is_repeated[value])
+            return false;
+    }
+    return hf_facts_is_last(v->h, &v->facts, *ret_writer, value);
+}
+
 /* The slot of the version that the read certainly takes from another, or
  * HF_NONE. */
 static uint32_t slot_read(const hf_certain *c, hf_txn_id t,
                           const hf_item_read *read)
 {
-    const hf_verifier *v = c->v;
-    hf_value_id value = read->value;
     hf_txn_id writer;
 
-    if (hf_facts_origin(v->h, &v->facts, read, &writer) != HF_FROM_TXN ||
-        writer == t || v->h->txn_outcome[writer] == HF_ABORTED)
-        return HF_NONE;
-    if (v->facts.key_use[read->key] & HF_KEY_LIST)
-        value = hf_list_last(v->h, value);
-    if (!hf_facts_is_last(v->h, &v->facts, writer, value))
-        return HF_NONE;
-    return hf_facts_slot(&v->facts, writer, read->key);
+    return hf_certainly_touches(c->v, t, read, &writer) && writer != HF_NONE
+               ? hf_facts_slot(&c->v->facts, writer, read->key)
+               : HF_NONE;
 }
 
 typedef struct collector {

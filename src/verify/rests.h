@@ -37,6 +37,12 @@ const uint64_t *hf_recorded_ranks(hf_verifier *v);
  * certificate or lists give one. */
 bool hf_is_unordered(const hf_verifier *v, hf_key_id key);
 
+/* The read is one of others, with no own write of the key before: does it
+ * certainly return an installed version, by one who did not abort or the
+ * initial one (HF_NONE)?  Where reads do not count it touches nothing else. */
+bool hf_certainly_touches(const hf_verifier *v, hf_txn_id t,
+                          const hf_item_read *read, hf_txn_id *ret_writer);
+
 /* Made when a certain is; empty until something is asked. */
 struct hf_rests *hf_rests_new(hf_verifier *v);
 

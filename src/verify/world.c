@@ -123,29 +123,19 @@ static bool settle(hf_reader *r, hf_txn_id t, hf_op_id op, uint32_t index,
 }
 
 /* The same at read-uncommitted, where a read may come from anywhere: the
- * version it touches if there is one, else HF_SEVERAL.  Only an assumption
- * asks for it; then the witness must say which of several it was. */
-static bool settle_loosely(hf_reader *r, hf_txn_id t, uint32_t index,
-                           const hf_item_read *read, hf_txn_id *ret_source)
+ * version it certainly touches if there is one, else HF_SEVERAL.  Only an
+ * assumption asks for it. */
+static bool settle_loosely(hf_reader *r, hf_txn_id t, const hf_item_read *read,
+                           hf_txn_id *ret_source)
 {
     hf_verifier *v = r->v;
-    const hf_source *entry = entry_of(v, read->op, index);
     hf_txn_id writer;
-    hf_origin origin = hf_facts_origin(v->h, &v->facts, read, &writer);
 
-    if (origin == HF_FROM_NOBODY)
+    if (hf_facts_origin(v->h, &v->facts, read, &writer) == HF_FROM_NOBODY)
         return refuse_read(v, t, read->key, "a value that nobody wrote");
-    if (!(v->w->rests & HF_REST_TOUCHES))
-        return true;
-    if (origin == HF_FROM_SEVERAL && !entry)
-        return refuse_read(v, t, read->key,
-                           "a value that several wrote, and the witness does "
-                           "not say which,");
-    if (origin == HF_FROM_SEVERAL)
-        writer = entry->writer;
-    if (writer == HF_NONE ||
-        (writer != t && r->w->place[writer] != HF_NONE &&
-         hf_facts_is_last(v->h, &v->facts, writer, read->value)))
+    if ((v->w->rests & HF_REST_TOUCHES) &&
+        hf_certainly_touches(v, t, read, &writer) &&
+        (writer == HF_NONE || r->w->place[writer] != HF_NONE))
         *ret_source = writer;
     return true;
 }
@@ -231,7 +221,7 @@ static bool take_read(hf_reader *r, hf_txn_id t, const hf_item_read *read,
     } else if (hf_reads_matter_to(v, t)) {
         if (!settle(r, t, read->op, index, read, &source))
             return false;
-    } else if (!settle_loosely(r, t, index, read, &source)) {
+    } else if (!settle_loosely(r, t, read, &source)) {
         return false;
     }
     if (source == HF_SEVERAL || (view && !hf_reads_matter_to(v, t)))

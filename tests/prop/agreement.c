@@ -178,6 +178,7 @@ static bool write_with(const hf_history *h, const agreement_case *c,
     hf_check_options options = {.threads = threads,
                                 .cache = c->cache,
                                 .mixed = c->mixed,
+                                .assume = c->assume,
                                 .no_enumeration = c->searched,
                                 .dialect = c->dialect,
                                 .share = c->share};
@@ -221,7 +222,8 @@ static agreement check_verdicts(const hf_history *h, const agreement_case *c,
                                 hf_error *why)
 {
     if (e->verdict == r->verdict || r->verdict == HF_UNKNOWN ||
-        (e->verdict == HF_INVALID && e->witness.rests != 0 && !c->ordered))
+        (e->verdict == HF_INVALID && (e->witness.rests & ~c->assume) != 0 &&
+         !c->ordered))
         return AGREE;
     (void)hf_fail(why, HF_ERR_INPUT, "%s says %s, %s says %s%s%s", e->engine,
                   hf_verdict_name(e->verdict), r->engine,
@@ -262,11 +264,14 @@ static bool ask_both(const hf_history *h, const agreement_case *c,
                      agreement_answers *ret, hf_error *why)
 {
     hf_check_options special = {.mixed = c->mixed,
+                                .assume = c->assume,
                                 .no_enumeration = c->searched,
                                 .dialect = c->dialect,
                                 .share = c->share};
     const hf_check_options *options =
-        c->mixed || c->searched || c->dialect || c->share ? &special : NULL;
+        c->mixed || c->assume || c->searched || c->dialect || c->share
+            ? &special
+            : NULL;
     hf_result *e = NULL, *r = NULL;
 
     if (c->engine->check(h, c->level, options, NULL, &e, why) != HF_OK)
@@ -312,7 +317,7 @@ agreement agree_level(const hf_history *h, const agreement_case *c,
         a = check_cycles(h, ret, why);
     if (a == AGREE)
         a = check_order(e, why);
-    if (a == AGREE && c->proofs && e->witness.rests == 0)
+    if (a == AGREE && c->proofs && (e->witness.rests & ~c->assume) == 0)
         a = check_reference(h, c, r, why);
     if (a == AGREE && c->threads)
         a = check_threads(h, c, why);

@@ -32,6 +32,7 @@ typedef struct agreement_case {
     const hf_engine *engine, *reference;
     hf_level level;
     bool mixed;          /* each transaction by the level it names */
+    unsigned assume;     /* HF_REST_*: only worlds that keep it count */
     bool threads;        /* compare one thread with two, too */
     bool proofs;         /* verify the reference's proofs, too */
     bool searched;       /* the engine does not enumerate few transactions */

@@ -373,3 +373,15 @@ bool is_determined(const hf_history *h, bool unread_happened)
     hf_snapshots_collapse(plain);
     return known;
 }
+
+bool lacks_version_sets(const hf_history *h)
+{
+    hf_history *plain = hf_snapshots_expand(h, NULL);
+    bool lacks = false;
+
+    for (hf_op_id op = 0; op < h->n_ops && !lacks; op++)
+        lacks = hf_op_has_predicate(hf_op_kind_of(h, op)) &&
+                !hf_op_predicate(plain, op).has_version_set;
+    hf_snapshots_collapse(plain);
+    return lacks;
+}

@@ -24,4 +24,8 @@
  * with them is valid without. */
 bool is_determined(const hf_history *h, bool unread_happened);
 
+/* Of some predicate operation no version set is known, so that which versions
+ * it saw is part of the world: that is enumerated, and not searched for. */
+bool lacks_version_sets(const hf_history *h);
+
 #endif

@@ -42,6 +42,7 @@ typedef struct o_entry {
     uint32_t value;
     int writer; /* O_ANY_WRITER if not recorded */
     bool matches;
+    bool unlisted; /* no version set was recorded: any that does not match */
 } o_entry;
 
 typedef struct o_step {
@@ -101,6 +102,7 @@ typedef struct o_read {
     uint32_t value;
     int writer; /* recorded source, O_ANY_WRITER if none */
     bool view;
+    bool unlisted; /* a view of any version that does not match */
 } o_read;
 
 typedef struct o_reads {

@@ -292,6 +292,39 @@ static bool is_result(const o_model *m, hf_op_kind kind,
                                                        : most);
 }
 
+/* ---- no version set ------------------------------------------------------ */
+
+static bool is_list(const o_model *m, int key)
+{
+    for (int t = 0; t < m->n_txns; t++)
+        for (int i = 0; i < m->txns[t].n_steps; i++)
+            if (m->txns[t].steps[i].key == key &&
+                (m->txns[t].steps[i].kind == O_APPEND ||
+                 m->txns[t].steps[i].kind == O_ADD))
+                return true;
+    return false;
+}
+
+/* Of every other key of its table it saw some version that does not match, or
+ * its own write.  False: of one nothing can be said. */
+static bool add_unlisted(const o_model *m, const hf_predicate *pred, o_step *p)
+{
+    bool said = true;
+
+    for (int k = 0; k < m->n_keys; k++) {
+        hf_string_id table =
+            m->h->key_table ? m->h->key_table[k] : (hf_string_id)HF_NONE;
+
+        if (table != pred->table || entry_of(p, k))
+            continue;
+        said &= !is_list(m, k);
+        if (!is_list(m, k) && p->n_entries < O_ENTRIES)
+            p->entries[p->n_entries++] =
+                (o_entry){.key = k, .writer = O_ANY_WRITER, .unlisted = true};
+    }
+    return said;
+}
+
 /* ---- one operation ------------------------------------------------------- */
 
 bool o_fill_predicate(o_model *m, int txn, int step)
@@ -310,15 +343,16 @@ bool o_fill_predicate(o_model *m, int txn, int step)
         fill_listed(m, &pred, p);
     else if (pred.snapshot != HF_SNAPSHOT_NONE)
         known = fill_snapshot(m, txn, step, &pred, p);
-    if (!known) {
+    if (!known)
         p->n_entries = 0;
-        m->blind_reads |= m->txns[txn].outcome != HF_ABORTED;
-    }
     for (int i = 0; i < p->n_entries; i++)
         p->entries[i].matches = o_matches(m, p, p->entries[i].value);
     if (!aggregate && pred.has_result_set)
         judge_rows(m, &pred, p);
     else if (aggregate && pred.has_result_set && known)
         p->wrong_rows = !is_result(m, kind, &pred, p);
+    if (!known && pred.has_result_set &&
+        (aggregate || !add_unlisted(m, &pred, p)))
+        m->blind_reads |= m->txns[txn].outcome != HF_ABORTED;
     return true;
 }

@@ -146,6 +146,13 @@ static bool is_source(const o_world *w, const o_read *r, int t)
 {
     uint32_t v = r->value, last;
 
+    if (r->unlisted && t == O_INITIAL)
+        v = w->m->initial[r->key];
+    else if (r->unlisted &&
+             !o_own_write(w->m, t, r->key, w->m->txns[t].n_steps, &v))
+        return false;
+    if (r->unlisted && o_matches(w->m, &w->m->txns[r->txn].steps[r->step], v))
+        return false;
     if (r->writer != O_ANY_WRITER && r->writer != t)
         return false;
     if (w->m->txns[r->txn].steps[r->step].kind == O_COUNT)
@@ -182,10 +189,15 @@ static bool add_read(const o_world *w, o_read r, o_reads *reads)
 {
     uint32_t own;
 
-    if (o_own_write(w->m, r.txn, r.key, r.step, &own))
-        return w->m->txns[r.txn].steps[r.step].kind == O_COUNT ||
-               (own == r.value &&
-                (r.writer == O_ANY_WRITER || r.writer == r.txn));
+    if (o_own_write(w->m, r.txn, r.key, r.step, &own)) {
+        if (!r.unlisted)
+            return w->m->txns[r.txn].steps[r.step].kind == O_COUNT ||
+                   (own == r.value &&
+                    (r.writer == O_ANY_WRITER || r.writer == r.txn));
+        if (!o_matches(w->m, &w->m->txns[r.txn].steps[r.step], own))
+            return true;
+        r.writer = r.txn; /* it should have seen that: nobody's version */
+    }
     reads->at[reads->n++] = r;
     return true;
 }
@@ -197,7 +209,8 @@ bool o_register_reads(const o_world *w, o_reads *reads)
     for (int t = 0; t < w->m->n_txns; t++)
         for (int i = 0; w->in[t] && i < w->m->txns[t].n_steps; i++) {
             const o_step *s = &w->m->txns[t].steps[i];
-            o_read r = {t, i, s->key, O_INITIAL, s->value, O_ANY_WRITER, false};
+            o_read r = {t,     i,    s->key, O_INITIAL, s->value, O_ANY_WRITER,
+                        false, false};
 
             if (s->kind == O_READ || s->kind == O_COUNT)
                 ok = add_read(w, r, reads) && ok;
@@ -206,6 +219,7 @@ bool o_register_reads(const o_world *w, o_reads *reads)
                 r.value = s->entries[e].value;
                 r.writer = s->entries[e].writer;
                 r.view = !s->entries[e].matches;
+                r.unlisted = s->entries[e].unlisted;
                 ok = add_read(w, r, reads) && ok;
             }
         }

@@ -55,7 +55,7 @@ static bool predicate_matches(const store *s, const o_model *m, int txn,
                      : n > 0 ? s->versions.at[e->key][n - 1]
                              : O_INITIAL;
 
-        if (!e->matches && !mine)
+        if (e->unlisted || (!e->matches && !mine))
             continue;
         if (s->value[e->key] != e->value ||
             (e->writer != O_ANY_WRITER && e->writer != writer))
@@ -122,6 +122,9 @@ static bool is_viewed(const o_world *w, const o_orders *o, const o_read *r,
 
     if (t != O_INITIAL)
         (void)o_own_write(w->m, t, r->key, w->m->txns[t].n_steps, &value);
+    if (r->unlisted)
+        return t != r->txn &&
+               !o_matches(w->m, &w->m->txns[r->txn].steps[r->step], value);
     return value == r->value && t != r->txn &&
            (r->writer == O_ANY_WRITER || r->writer == t);
 }

@@ -260,6 +260,8 @@ static bool is_known_value(const o_model *m, const o_read *r)
 {
     const o_step *read = &m->txns[r->txn].steps[r->step];
 
+    if (r->unlisted)
+        return true;
     if (m->initial[r->key] == r->value &&
         (r->writer == O_ANY_WRITER || r->writer == O_INITIAL))
         return true;
