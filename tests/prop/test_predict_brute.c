@@ -52,6 +52,7 @@ typedef struct run {
     pm_execution asked[MOST_ASKED];
     unsigned asked_levels[MOST_ASKED];
     int n_asked;
+    bool asks_paper; /* the predictions are its */
     uint64_t seed;
     const pm_history *m;
     hf_predict_target target;
@@ -324,7 +325,8 @@ static void look_at(run *q, const hf_history *h, const hf_prediction *p)
         fail(q, "outside of the boundary");
     if (!pm_legal(q->m, &x, q->target, PM_NOBODY))
         fail(q, "not legal at the level");
-    look_at_others(q, p, &x);
+    if (!q->asks_paper) /* which knows nothing of it */
+        look_at_others(q, p, &x);
     if (pm_serializable(q->m, &x))
         fail(q, "serializable");
     if (!(*levels >> q->target & 1))
@@ -403,12 +405,14 @@ static void ask_paper(run *q, const hf_history *h, const pm_answers *a)
         return;
     }
     q->paper++;
+    q->asks_paper = true;
     if (r->answer == HF_PREDICT_UNKNOWN)
         q->paper_unknown++; /* "for all" is too much for Z3 now and then */
     else if ((r->answer == HF_PREDICT_FOUND) != any)
         fail(q, any ? "paper: there is one" : "paper: there is none");
     for (uint32_t i = 0; i < r->n_predictions; i++)
         look_at(q, h, &r->predictions[i]);
+    q->asks_paper = false;
     hf_predict_result_free(r);
 }
 
