@@ -105,14 +105,14 @@ static uint32_t next_ready(const attempt *a, uint32_t node)
     if (node >= end)
         return end;
     word = a->run.ready[node / 64] >> (node % 64) << (node % 64);
-    for (uint32_t i = node / 64; i <= (end - 1) / 64;) {
+    for (uint32_t i = node / 64;; word = a->run.ready[i]) {
         if (word) {
             node = i * 64 + (uint32_t)__builtin_ctzll(word);
             return node < end ? node : end;
         }
-        word = a->run.ready[++i];
+        if (i++ == (end - 1) / 64)
+            return end;
     }
-    return end;
 }
 
 static void step(attempt *a, uint32_t node, bool start, bool commit)
