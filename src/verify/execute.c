@@ -181,9 +181,9 @@ static void note_uses(hf_program *p, uint32_t node)
         const hf_deed *d = &p->deeds.at[i];
 
         if (d->kind != HF_DEED_FIND)
-            hf_bits_set(p->writers[d->key], node);
+            hf_nodes_set(p->writers[d->key], node);
         else if (!is_set_before(p, node, i, d->key))
-            hf_bits_set(p->readers[d->key], node);
+            hf_nodes_set(p->readers[d->key], node);
     }
 }
 
@@ -204,14 +204,14 @@ static void note_states(hf_program *p, uint32_t node)
         bool last = true;
 
         if (d->kind == HF_DEED_FIND && !is_written_before(p, node, i, d->key))
-            hf_bits_set(p->wants[d->state], node);
+            hf_nodes_set(p->wants[d->state], node);
         if (p->kind[d->key] != HF_KEY_IS_REGISTER)
             continue;
         for (uint32_t k = i + 1; k < p->first[node + 1]; k++)
             last &= p->deeds.at[k].key != d->key ||
                     p->deeds.at[k].kind == HF_DEED_FIND;
         if (d->kind == HF_DEED_SET && last)
-            hf_bits_set(p->leaves[d->state], node);
+            hf_nodes_set(p->leaves[d->state], node);
     }
 }
 
@@ -221,10 +221,10 @@ static void note_states(hf_program *p, uint32_t node)
  * it. */
 static void put_before(hf_program *p, uint32_t a, uint32_t b)
 {
-    if (hf_bits_has(p->sure, a))
-        hf_bits_set(p->before[b], a);
+    if (hf_nodes_has(p->sure, a))
+        hf_nodes_set(p->before[b], a);
     else
-        hf_bits_set(p->ends[b], a);
+        hf_nodes_set(p->ends[b], a);
 }
 
 static bool precedes(const hf_program *p, hf_txn_id a, hf_txn_id b)
@@ -246,8 +246,8 @@ static void add_certificate(hf_program *p, const uint32_t *node_of)
                 uint32_t b = node_of[c->order_txn[j]];
 
                 if (a != HF_NONE && b != HF_NONE && a != b &&
-                    hf_bits_has(p->writers[k], a) &&
-                    hf_bits_has(p->writers[k], b))
+                    hf_nodes_has(p->writers[k], a) &&
+                    hf_nodes_has(p->writers[k], b))
                     put_before(p, a, b);
             }
 }
@@ -272,7 +272,7 @@ static bool do_the_same(const hf_program *p, uint32_t a, uint32_t b)
     uint32_t n = p->first[a + 1] - p->first[a];
 
     if (n != p->first[b + 1] - p->first[b] ||
-        hf_bits_has(p->sure, a) != hf_bits_has(p->sure, b))
+        hf_nodes_has(p->sure, a) != hf_nodes_has(p->sure, b))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         const hf_deed *x = &p->deeds.at[p->first[a] + i];
@@ -288,12 +288,12 @@ static bool do_the_same(const hf_program *p, uint32_t a, uint32_t b)
 /* Nothing tells them apart: exchanged, an order is one as before. */
 static bool stand_alike(const hf_program *p, uint32_t a, uint32_t b)
 {
-    if (memcmp(p->before[a], p->before[b], p->words * sizeof(hf_bits)) != 0 ||
-        memcmp(p->ends[a], p->ends[b], p->words * sizeof(hf_bits)) != 0)
+    if (memcmp(p->before[a], p->before[b], p->words * sizeof(hf_nodes)) != 0 ||
+        memcmp(p->ends[a], p->ends[b], p->words * sizeof(hf_nodes)) != 0)
         return false;
     for (uint32_t i = 0; i < p->n; i++)
-        if (hf_bits_has(p->before[i], a) != hf_bits_has(p->before[i], b) ||
-            hf_bits_has(p->ends[i], a) != hf_bits_has(p->ends[i], b))
+        if (hf_nodes_has(p->before[i], a) != hf_nodes_has(p->before[i], b) ||
+            hf_nodes_has(p->ends[i], a) != hf_nodes_has(p->ends[i], b))
             return false;
     return true;
 }
@@ -310,10 +310,10 @@ static void find_twins(hf_program *p)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static hf_bits **tables(hf_verifier *v, uint32_t n, uint32_t words)
+static hf_nodes **tables(hf_verifier *v, uint32_t n, uint32_t words)
 {
-    hf_bits **all = hf_zeros(v, (size_t)n + 1, sizeof(*all));
-    hf_bits *room = hf_zeros(v, (size_t)n * words + 1, sizeof(*room));
+    hf_nodes **all = hf_zeros(v, (size_t)n + 1, sizeof(*all));
+    hf_nodes *room = hf_zeros(v, (size_t)n * words + 1, sizeof(*room));
 
     for (uint32_t i = 0; i < n; i++)
         all[i] = room + (size_t)i * words;
@@ -397,11 +397,11 @@ static void take_transactions(hf_program *p)
         p->txn[p->n++] = t;
         p->first[p->n] = (uint32_t)p->deeds.n;
     }
-    p->words = p->n / HF_BITS_WORD + 1;
+    p->words = p->n / HF_NODES_WORD + 1;
     p->sure = hf_zeros(p->v, p->words, sizeof(*p->sure));
     for (uint32_t i = 0; i < p->n; i++)
         if (h->txn_outcome[p->txn[i]] == HF_COMMITTED)
-            hf_bits_set(p->sure, i);
+            hf_nodes_set(p->sure, i);
 }
 
 bool hf_program_make(hf_verifier *v, const hf_history *h, hf_program *ret)

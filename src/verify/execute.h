@@ -15,23 +15,23 @@
 #include "base/vec.h"
 #include "verify/counters.h"
 
-/* Bits of nodes. */
-typedef uint64_t hf_bits;
-#define HF_BITS_WORD 64u
+/* Sets of nodes, as bits. */
+typedef uint64_t hf_nodes;
+#define HF_NODES_WORD 64u
 
-static inline bool hf_bits_has(const hf_bits *b, uint32_t i)
+static inline bool hf_nodes_has(const hf_nodes *b, uint32_t i)
 {
-    return b[i / HF_BITS_WORD] >> (i % HF_BITS_WORD) & 1u;
+    return b[i / HF_NODES_WORD] >> (i % HF_NODES_WORD) & 1u;
 }
 
-static inline void hf_bits_set(hf_bits *b, uint32_t i)
+static inline void hf_nodes_set(hf_nodes *b, uint32_t i)
 {
-    b[i / HF_BITS_WORD] |= (hf_bits)1 << (i % HF_BITS_WORD);
+    b[i / HF_NODES_WORD] |= (hf_nodes)1 << (i % HF_NODES_WORD);
 }
 
-static inline void hf_bits_clear(hf_bits *b, uint32_t i)
+static inline void hf_nodes_clear(hf_nodes *b, uint32_t i)
 {
-    b[i / HF_BITS_WORD] &= ~((hf_bits)1 << (i % HF_BITS_WORD));
+    b[i / HF_NODES_WORD] &= ~((hf_nodes)1 << (i % HF_NODES_WORD));
 }
 
 /* What a key can hold.  Two that are equal have one number. */
@@ -72,22 +72,22 @@ typedef struct hf_program {
     bool past;         /* reads find what was there at any time before */
     uint32_t n, words; /* nodes; words of their bits */
     hf_txn_id *txn;    /* per node */
-    hf_bits *sure;     /* nodes that certainly happened */
+    hf_nodes *sure;    /* nodes that certainly happened */
     uint32_t *first;   /* per node: its deeds; n + 1 */
     HF_VEC(hf_deed) deeds;
-    hf_bits **before;  /* per node: those that must be done */
-    hf_bits **ends;    /* ... of unknown outcome: too late once it is there */
-    uint32_t *twin;    /* ... one like it, which comes first; HF_NONE */
-    uint8_t *kind;     /* per key: hf_key_kind */
-    hf_bits **readers; /* per key: whose reads depend on what is there */
-    hf_bits **writers; /* per key */
+    hf_nodes **before;  /* per node: those that must be done */
+    hf_nodes **ends;    /* ... of unknown outcome: too late once it is there */
+    uint32_t *twin;     /* ... one like it, which comes first; HF_NONE */
+    uint8_t *kind;      /* per key: hf_key_kind */
+    hf_nodes **readers; /* per key: whose reads depend on what is there */
+    hf_nodes **writers; /* per key */
     /* states */
     HF_VEC(hf_held_state) states;
     hf_map by_hash;
     uint32_t *initial; /* per key */
     /* per state: who wants to find it, with no own write before; registers:
      * who leaves it.  NULL: of states that came later */
-    hf_bits **wants, **leaves;
+    hf_nodes **wants, **leaves;
     uint32_t n_known; /* so many states have these */
 } hf_program;
 

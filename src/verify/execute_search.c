@@ -35,10 +35,10 @@
 
 /* Where an execution stands. */
 typedef struct place {
-    hf_bits *out;  /* neither begun nor given up */
-    hf_bits *open; /* begun */
-    uint32_t *now; /* per key */
-    hf_bits
+    hf_nodes *out;  /* neither begun nor given up */
+    hf_nodes *open; /* begun */
+    uint32_t *now;  /* per key */
+    hf_nodes
         *been; /* per state that is known: it was there; at read committed */
 } place;
 
@@ -85,7 +85,7 @@ static void forget_own(search *s)
 static bool is_found(const search *s, const place *at, const hf_deed *d)
 {
     if (s->p->past && s->local[d->key] == HF_NONE)
-        return hf_bits_has(at->been, d->state);
+        return hf_nodes_has(at->been, d->state);
     return holds(s, at, d->key) == d->state;
 }
 
@@ -112,7 +112,7 @@ static bool carry_out(search *s, const place *at, uint32_t node, bool finds)
 
 /* ---- questions ----------------------------------------------------------- */
 
-static bool meets(const search *s, const hf_bits *a, const hf_bits *b)
+static bool meets(const search *s, const hf_nodes *a, const hf_nodes *b)
 {
     for (uint32_t i = 0; i < s->p->words; i++)
         if (a[i] & b[i])
@@ -121,14 +121,14 @@ static bool meets(const search *s, const hf_bits *a, const hf_bits *b)
 }
 
 /* Does somebody else in both have it? */
-static bool meets_other(const search *s, const hf_bits *a, const hf_bits *b,
+static bool meets_other(const search *s, const hf_nodes *a, const hf_nodes *b,
                         uint32_t node)
 {
     for (uint32_t i = 0; i < s->p->words; i++) {
-        hf_bits both = a[i] & b[i];
+        hf_nodes both = a[i] & b[i];
 
-        if (i == node / HF_BITS_WORD)
-            both &= ~((hf_bits)1 << (node % HF_BITS_WORD));
+        if (i == node / HF_NODES_WORD)
+            both &= ~((hf_nodes)1 << (node % HF_NODES_WORD));
         if (both)
             return true;
     }
@@ -147,7 +147,7 @@ static bool may_begin(const search *s, const place *at, uint32_t node)
 {
     const hf_program *p = s->p;
 
-    if ((p->twin[node] != HF_NONE && hf_bits_has(at->out, p->twin[node])) ||
+    if ((p->twin[node] != HF_NONE && hf_nodes_has(at->out, p->twin[node])) ||
         meets(s, p->before[node], at->out) ||
         meets(s, p->before[node], at->open))
         return false;
@@ -198,7 +198,7 @@ static bool is_useful(const search *s, const place *at, uint32_t node)
 
 static bool is_left(const place *at, uint32_t node)
 {
-    return hf_bits_has(at->out, node) || hf_bits_has(at->open, node);
+    return hf_nodes_has(at->out, node) || hf_nodes_has(at->open, node);
 }
 
 static bool registers_are_lost(const search *s, const place *at)
@@ -209,7 +209,7 @@ static bool registers_are_lost(const search *s, const place *at)
         uint32_t state = s->wanted[i];
         bool sure = false;
 
-        if ((p->past ? hf_bits_has(at->been, state)
+        if ((p->past ? hf_nodes_has(at->been, state)
                      : at->now[p->states.at[state].key] == state) ||
             meets(s, p->leaves[state], at->out) ||
             meets(s, p->leaves[state], at->open))
@@ -253,8 +253,8 @@ static bool can_make(const search *s, const place *at, hf_key_id key,
 static bool has_been(const search *s, const place *at, uint32_t node,
                      const hf_deed *d)
 {
-    return s->p->past && hf_bits_has(at->been, d->state) &&
-           hf_bits_has(s->p->wants[d->state], node);
+    return s->p->past && hf_nodes_has(at->been, d->state) &&
+           hf_nodes_has(s->p->wants[d->state], node);
 }
 
 /* Is the list that is there the beginning of this one? */
@@ -314,7 +314,7 @@ static bool is_dead(const search *s, const place *at)
     if (registers_are_lost(s, at))
         return true;
     for (uint32_t i = 0; i < s->p->n; i++)
-        if (hf_bits_has(at->out, i) && hf_bits_has(s->p->sure, i) &&
+        if (hf_nodes_has(at->out, i) && hf_nodes_has(s->p->sure, i) &&
             ((s->counts.n > 0 && sums_are_lost(s, at, i)) ||
              lists_are_lost(s, at, i)))
             return true;
@@ -327,7 +327,7 @@ static bool is_dead(const search *s, const place *at)
 static void write_key(search *s, const place *at)
 {
     const hf_program *p = s->p;
-    size_t bits = p->words * sizeof(hf_bits);
+    size_t bits = p->words * sizeof(hf_nodes);
 
     memcpy(s->key, at->out, bits);
     memcpy(s->key + bits / 4, at->open, bits);
@@ -342,11 +342,11 @@ static void write_key(search *s, const place *at)
         s->key[2 * bits / 4 + k] = now;
     }
     for (size_t i = 0; i < s->n_been; i++) {
-        hf_bits been = at->been[i], left = been;
+        hf_nodes been = at->been[i], left = been;
 
         for (; been; been &= been - 1) {
             uint32_t state =
-                (uint32_t)(i * HF_BITS_WORD) + (uint32_t)__builtin_ctzll(been);
+                (uint32_t)(i * HF_NODES_WORD) + (uint32_t)__builtin_ctzll(been);
 
             if (!is_wanted(s, at, state, HF_NONE))
                 left &= ~(been & -been);
@@ -411,10 +411,10 @@ static bool remember(search *s, const place *at)
 
 static void copy(const search *s, const place *from, place *to)
 {
-    memcpy(to->out, from->out, s->p->words * sizeof(hf_bits));
-    memcpy(to->open, from->open, s->p->words * sizeof(hf_bits));
+    memcpy(to->out, from->out, s->p->words * sizeof(hf_nodes));
+    memcpy(to->open, from->open, s->p->words * sizeof(hf_nodes));
     memcpy(to->now, from->now, s->n_keys * sizeof(uint32_t));
-    memcpy(to->been, from->been, s->n_been * sizeof(hf_bits));
+    memcpy(to->been, from->been, s->n_been * sizeof(hf_nodes));
 }
 
 /* Who had to come before it, and need not have happened, did not. */
@@ -424,7 +424,7 @@ static void begin(const search *s, place *at, uint32_t node)
         at->out[i] &= ~s->p->ends[node][i];
         at->open[i] &= ~s->p->ends[node][i];
     }
-    hf_bits_clear(at->out, node);
+    hf_nodes_clear(at->out, node);
 }
 
 /* What it wrote is there now; its deeds were carried out. */
@@ -435,18 +435,18 @@ static void write(const search *s, place *at)
 
         at->now[s->touched[i]] = state;
         if (s->p->past && state < s->p->n_known)
-            hf_bits_set(at->been, state);
+            hf_nodes_set(at->been, state);
     }
 }
 
 /* One that need not happen, and makes no difference. */
 static bool drop_useless(search *s, place *at, uint32_t node)
 {
-    if (hf_bits_has(s->p->sure, node) || !is_left(at, node) ||
+    if (hf_nodes_has(s->p->sure, node) || !is_left(at, node) ||
         is_useful(s, at, node))
         return false;
-    hf_bits_clear(at->out, node);
-    hf_bits_clear(at->open, node);
+    hf_nodes_clear(at->out, node);
+    hf_nodes_clear(at->open, node);
     return true;
 }
 
@@ -455,17 +455,17 @@ static bool run_free(search *s, place *at, uint32_t node)
 {
     const hf_program *p = s->p;
 
-    if (!hf_bits_has(p->sure, node))
+    if (!hf_nodes_has(p->sure, node))
         return false;
-    if (hf_bits_has(at->open, node)) {
+    if (hf_nodes_has(at->open, node)) {
         (void)carry_out(s, at, node, false);
         if (!is_unseen(s, at, node))
             return false;
         write(s, at);
-        hf_bits_clear(at->open, node);
+        hf_nodes_clear(at->open, node);
         return true;
     }
-    if (!hf_bits_has(at->out, node) || !may_begin(s, at, node) ||
+    if (!hf_nodes_has(at->out, node) || !may_begin(s, at, node) ||
         meets(s, p->ends[node], at->out) || meets(s, p->ends[node], at->open) ||
         !carry_out(s, at, node, true) || !is_unseen(s, at, node))
         return false;
@@ -490,10 +490,10 @@ static void close_up(search *s, place *at)
 static void add_place(search *s)
 {
     hf_verifier *v = s->p->v;
-    place x = {.out = hf_zeros(v, s->p->words, sizeof(hf_bits)),
-               .open = hf_zeros(v, s->p->words, sizeof(hf_bits)),
+    place x = {.out = hf_zeros(v, s->p->words, sizeof(hf_nodes)),
+               .open = hf_zeros(v, s->p->words, sizeof(hf_nodes)),
                .now = hf_zeros(v, s->n_keys + 1, sizeof(uint32_t)),
-               .been = hf_zeros(v, s->n_been + 1, sizeof(hf_bits))};
+               .been = hf_zeros(v, s->n_been + 1, sizeof(hf_nodes))};
 
     hf_vec_push(&s->places, x);
 }
@@ -513,22 +513,22 @@ static bool try_node(search *s, uint32_t depth, uint32_t node)
 {
     const place *at = &s->places.at[depth];
     place *next = &s->places.at[depth + 1];
-    bool ends = hf_bits_has(at->open, node);
+    bool ends = hf_nodes_has(at->open, node);
 
-    if (!ends && (!hf_bits_has(at->out, node) || !may_begin(s, at, node) ||
+    if (!ends && (!hf_nodes_has(at->out, node) || !may_begin(s, at, node) ||
                   !carry_out(s, at, node, true)))
         return false;
     if (ends)
         (void)carry_out(s, at, node, false);
     copy(s, at, next);
     if (ends)
-        hf_bits_clear(next->open, node);
+        hf_nodes_clear(next->open, node);
     else
         begin(s, next, node);
     if (ends || !s->p->snapshots || s->n_touched == 0)
         write(s, next);
     else
-        hf_bits_set(next->open, node);
+        hf_nodes_set(next->open, node);
     return go_on(s, depth + 1);
 }
 
@@ -595,18 +595,18 @@ bool hf_program_has_order(hf_program *p)
 
     s.local = hf_nones(p->v, s.n_keys + 1, sizeof(*s.local));
     s.touched = hf_zeros(p->v, s.n_keys + 1, sizeof(*s.touched));
-    s.n_been = p->past ? p->n_known / HF_BITS_WORD + 1 : 0;
+    s.n_been = p->past ? p->n_known / HF_NODES_WORD + 1 : 0;
     s.size =
-        2 * (size_t)p->words * sizeof(hf_bits) / 4 + s.n_keys + 2 * s.n_been;
+        2 * (size_t)p->words * sizeof(hf_nodes) / 4 + s.n_keys + 2 * s.n_been;
     s.key = hf_zeros(p->v, s.size, sizeof(*s.key));
     list_wanted(&s);
     list_counts(&s);
     add_place(&s);
     for (uint32_t i = 0; i < p->n; i++)
-        hf_bits_set(s.places.at[0].out, i);
+        hf_nodes_set(s.places.at[0].out, i);
     memcpy(s.places.at[0].now, p->initial, s.n_keys * sizeof(uint32_t));
     for (hf_key_id k = 0; p->past && k < s.n_keys; k++)
-        hf_bits_set(s.places.at[0].been, p->initial[k]);
+        hf_nodes_set(s.places.at[0].been, p->initial[k]);
     found = go_on(&s, 0);
     hf_vec_release(&s.places);
     hf_vec_release(&s.counts);
