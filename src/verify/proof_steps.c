@@ -451,6 +451,26 @@ static bool read_sources(hf_proof *p, const hf_step *step)
     return true;
 }
 
+/* Nobody else who may have happened appended the element.  That others did who
+ * aborted is rare, and worth a look at everybody. */
+static bool is_appended_by(const hf_verifier *v, hf_value_id e, hf_txn_id t)
+{
+    const hf_history *h = v->h;
+    bool found = false;
+
+    if (v->facts.writer[e] != HF_SEVERAL)
+        return v->facts.writer[e] == t;
+    for (hf_txn_id u = 0; u < h->n_txns; u++)
+        for (hf_op_id op = h->op_first[u];
+             op < h->op_first[u + 1] && h->txn_outcome[u] != HF_ABORTED; op++)
+            if (hf_op_writes(h, op) && hf_op_written(h, op) == e) {
+                if (u != t)
+                    return false;
+                found = true;
+            }
+    return found;
+}
+
 /* A list with an element that nobody else appended. */
 static bool has_element_of(hf_proof *p, hf_op_id op, hf_txn_id writer)
 {
@@ -466,7 +486,7 @@ static bool has_element_of(hf_proof *p, hf_op_id op, hf_txn_id writer)
         v->h->value_type[read.value] != HF_LIST)
         return false;
     for (hf_value_id x = read.value; x != HF_NONE; x = hf_list_parent(v->h, x))
-        if (v->facts.writer[hf_list_last(v->h, x)] == writer)
+        if (is_appended_by(v, hf_list_last(v->h, x), writer))
             return true;
     return false;
 }
