@@ -573,16 +573,20 @@ static inline watch_item hf_watch_item_of(const hf_watch *w, const watch_txn *t,
                                           uint32_t key, uint32_t row,
                                           item_kind kind)
 {
-    return (watch_item){.now = w->now,
-                        .seq = w->seq,
-                        .txn = t->id,
-                        .serial = t->serial,
-                        .snapshot = t->snapshot,
-                        .key = key,
-                        .row = row,
-                        .scan = NO_ID,
-                        .kind = (uint8_t)kind,
-                        .flags = t->is_suspect ? ITEM_SUSPECT : 0};
+    watch_item it;
+
+    memset(&it, 0, sizeof(it));
+    it.now = w->now;
+    it.seq = w->seq;
+    it.txn = t->id;
+    it.serial = t->serial;
+    it.snapshot = t->snapshot;
+    it.key = key;
+    it.row = row;
+    it.scan = NO_ID;
+    it.kind = (uint8_t)kind;
+    it.flags = t->is_suspect ? ITEM_SUSPECT : 0;
+    return it;
 }
 
 /* Such an item, where its shard will find it, to be completed at once. */
