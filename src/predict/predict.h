@@ -222,7 +222,7 @@ typedef struct hf_predict_result {
      * predictions, time or memory came first. */
     bool is_complete;
     /* One sentence: what was proved, or what stopped the search. */
-    char statement[400];
+    char statement[480];
     hf_predict_stats stats;
 } hf_predict_result;
 
