@@ -643,7 +643,8 @@ const hf_command hf_command_predict = {
     .status = "1 it could have gone wrong (confirmed, where that was asked "
               "for), 0 no prediction exists, 2 bad usage or input, an "
               "execution that is not serializable among it, 3 a limit was "
-              "reached, or nothing was confirmed, or (of a file, or with "
+              "reached, or nothing was found but not all operations and rows "
+              "are known, or nothing was confirmed, or (of a file, or with "
               "--no-validate) all there is needs a transaction to do "
               "something else than it was seen to",
     .settings_size = sizeof(hf_predict_settings),
