@@ -192,8 +192,8 @@ static hf_status check_observed(hf_predicting *g, hf_error *err)
     if (hf_result_verdict(r) == HF_INVALID)
         st = hf_fail(err, HF_ERR_INPUT,
                      "the observed execution is not serializable itself, so "
-                     "there is nothing to predict; \"holdfast check\" shows "
-                     "why");
+                     "there is nothing to predict; \"holdfast check --level "
+                     "strong-session-serializable\" shows why");
     else if (hf_result_verdict(r) == HF_UNKNOWN && !g->set->quiet)
         hf_cli_note(g->cli,
                     "not known whether the observed execution is "
@@ -558,7 +558,11 @@ static const hf_option options[] = {
      .offset = offsetof(hf_predict_settings, encoding),
      .choices = choose_encoding,
      .summary = "own (default), or the paper's, solved by Z3",
-     .example = "--encoding paper"},
+     .detail = "The paper's has the paper's two levels and three strategies "
+               "only, so --strategy has to name one; it knows no predicate "
+               "reads, and does not say who would have to do something else "
+               "than it was seen to.",
+     .example = "--encoding paper --strategy approx-strict"},
     {.name = "all",
      .type = HF_OPTION_FLAG,
      .offset = offsetof(hf_predict_settings, all),
@@ -639,7 +643,8 @@ const hf_command hf_command_predict = {
     .status = "1 it could have gone wrong (confirmed, where that was asked "
               "for), 0 no prediction exists, 2 bad usage or input, an "
               "execution that is not serializable among it, 3 a limit was "
-              "reached, or nothing was confirmed, or (of a file, or with "
+              "reached, or nothing was found but not all operations and rows "
+              "are known, or nothing was confirmed, or (of a file, or with "
               "--no-validate) all there is needs a transaction to do "
               "something else than it was seen to",
     .settings_size = sizeof(hf_predict_settings),

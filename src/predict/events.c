@@ -399,6 +399,7 @@ hf_status hf_events_init(hf_events *e, const hf_history *h,
         hf_events_find_alike(e);
         e->n_reads = (uint32_t)e->seen.n;
         e->n_writes = (uint32_t)e->writes.n;
+        e->unjudged = o.rows ? hf_event_rows_unjudged(o.rows) : 0;
     }
     hf_observe_release(&o);
     return st;

@@ -115,7 +115,7 @@ typedef struct hf_events {
     HF_VEC(hf_event_read) reads; /* by session, then operation */
     HF_VEC(hf_event_seen) seen;  /* by transaction, then operation */
     uint32_t n_reads, n_writes;  /* of the history */
-    uint32_t ignored;
+    uint32_t ignored, unjudged;  /* as in hf_predict_stats */
 } hf_events;
 
 /* Fails if h cannot be an observed execution.  h must outlive it. */
@@ -197,6 +197,8 @@ uint32_t hf_event_rows_condition(hf_event_rows *rows, hf_string_id text);
  * `key` satisfy the condition?  False in *ret_known: cannot be said. */
 bool hf_event_rows_match(hf_event_rows *rows, uint32_t condition, hf_key_id key,
                          uint32_t writer, bool *ret_known);
+/* Of how many versions that were asked about it cannot be said. */
+uint32_t hf_event_rows_unjudged(const hf_event_rows *rows);
 /* The keys of a table, ascending. */
 uint32_t hf_event_rows_keys(const hf_event_rows *rows, hf_string_id table,
                             const hf_key_id **ret);

@@ -634,12 +634,13 @@ static hf_status refuse(const hf_events *e, const hf_predict_options *o,
 {
     if (o->strategy == HF_PREDICT_BEST)
         return hf_fail(err, HF_ERR_USAGE,
-                       "the paper's encoding has no strategy \"best\"");
+                       "the paper's encoding has no strategy \"best\": take "
+                       "exact-strict, approx-strict or approx-relaxed");
     if (o->target != HF_PREDICT_CAUSAL &&
         o->target != HF_PREDICT_READ_COMMITTED)
         return hf_fail(err, HF_ERR_USAGE,
-                       "the paper's encoding knows causal and read committed "
-                       "only");
+                       "the paper's encoding knows the levels causal and "
+                       "read-committed-axiomatic only");
     for (size_t i = 0; i < e->seen.n; i++)
         if (e->seen.at[i].is_row)
             return hf_fail(err, HF_ERR_UNSUPPORTED,

@@ -87,12 +87,31 @@ static bool is_otherwise(const hf_predict_result *r)
     return r->n_predictions > 0 && r->predictions[0].n_others > 0;
 }
 
+/* What the answer does not speak of; empty if there is nothing of the kind. */
+static void describe_unknown(const hf_predict_stats *s, char *text, size_t size)
+{
+    char ignored[64] = "", unjudged[64] = "";
+
+    if (s->ignored > 0)
+        snprintf(ignored, sizeof ignored,
+                 "; left alone: %u operation%s whose "
+                 "rows are not known",
+                 s->ignored, s->ignored == 1 ? "" : "s");
+    if (s->unjudged > 0)
+        snprintf(unjudged, sizeof unjudged,
+                 "; left alone: %u row%s that a "
+                 "condition cannot judge",
+                 s->unjudged, s->unjudged == 1 ? "" : "s");
+    snprintf(text, size, "%s%s", ignored, unjudged);
+}
+
 static void state(hf_predict_result *r, hf_search_end end)
 {
     const hf_predict_options *o = &r->options;
     const char *level = hf_predict_target_get(o->target)->name;
     const char *what = kind_of_none(o->strategy);
-    char ignored[80] = "";
+    bool is_known = r->stats.ignored == 0 && r->stats.unjudged == 0;
+    char unknown[160];
     const char *rests =
         r->stats.rests_on_writes && o->as_seen
             ? ", if transactions write behind a boundary what they were seen to"
@@ -105,28 +124,25 @@ static void state(hf_predict_result *r, hf_search_end end)
               "otherwise than observed, or aborts"
             : "";
 
-    r->is_complete = end == HF_SEARCH_ALL;
-    r->answer = r->n_predictions > 0   ? HF_PREDICT_FOUND
-                : end == HF_SEARCH_ALL ? HF_PREDICT_NONE
-                                       : HF_PREDICT_UNKNOWN;
-    if (r->stats.ignored > 0)
-        snprintf(ignored, sizeof ignored,
-                 "; %u operations whose rows are not known were left alone",
-                 r->stats.ignored);
+    r->is_complete = end == HF_SEARCH_ALL && is_known;
+    r->answer = r->n_predictions > 0 ? HF_PREDICT_FOUND
+                : r->is_complete     ? HF_PREDICT_NONE
+                                     : HF_PREDICT_UNKNOWN;
+    describe_unknown(&r->stats, unknown, sizeof unknown);
     if (end == HF_SEARCH_LIMIT)
         snprintf(r->statement, sizeof r->statement,
                  "the search was stopped by a limit%s",
                  r->n_predictions > 0 ? "; there may be more" : "");
-    else if (r->answer == HF_PREDICT_NONE)
+    else if (r->n_predictions == 0)
         snprintf(r->statement, sizeof r->statement,
                  "no execution %s is %s and not serializable%s%s", what, level,
-                 rests, ignored);
+                 rests, unknown);
     else if (end == HF_SEARCH_ALL)
         snprintf(r->statement, sizeof r->statement,
                  "every execution %s that is %s and not serializable changes "
                  "the same reads as one of these, or reads in the same places "
                  "of the application%s%s%s",
-                 what, level, rests, cut, ignored);
+                 what, level, rests, cut, unknown);
     else
         snprintf(r->statement, sizeof r->statement,
                  "as many as were asked for; there may be more%s", cut);
@@ -174,6 +190,7 @@ hf_status hf_predict(const hf_history *h, const hf_predict_options *options,
     r->stats.reads = e.n_reads;
     r->stats.writes = e.n_writes;
     r->stats.ignored = e.ignored;
+    r->stats.unjudged = e.unjudged;
     r->stats.encode_seconds = (double)(hf_clock_cpu_ns() - start) / 1e9;
     if (st == HF_OK)
         st = too_many(&e, options->budget, err);

@@ -191,7 +191,8 @@ typedef struct hf_prediction {
 typedef enum hf_predict_answer {
     HF_PREDICT_FOUND,
     HF_PREDICT_NONE,   /* proved: none (see `statement`) */
-    HF_PREDICT_UNKNOWN /* a limit was reached before one was found */
+    HF_PREDICT_UNKNOWN /* a limit was reached before one was found, or none was
+                          found but not all is known (`ignored`, `unjudged`) */
 } hf_predict_answer;
 
 typedef struct hf_predict_stats {
@@ -202,6 +203,8 @@ typedef struct hf_predict_stats {
     uint64_t variables, clauses, literals;
     uint32_t iterations; /* candidates that turned out serializable, etc. */
     uint32_t ignored;    /* operations that say nothing about rows or keys */
+    uint32_t unjudged;   /* versions of rows of which nobody can say whether
+                            they satisfy a condition */
     /* Proved: there is none that finishes. */
     bool none_finishes;
     /* Proved: there is none in which transactions go on as observed, that is,
@@ -219,10 +222,10 @@ typedef struct hf_predict_result {
     hf_prediction *predictions; /* best first */
     uint32_t n_predictions;
     /* No further prediction (of another shape) exists; false: the limit of
-     * predictions, time or memory came first. */
+     * predictions, time or memory came first, or not all is known. */
     bool is_complete;
     /* One sentence: what was proved, or what stopped the search. */
-    char statement[480];
+    char statement[600];
     hf_predict_stats stats;
 } hf_predict_result;
 

@@ -22,6 +22,7 @@ struct hf_event_rows {
     uint32_t *table_first; /* per table (a string id, the last: none) */
     hf_key_id *keys;
     HF_VEC(hf_sql_value) columns;
+    uint32_t unjudged; /* answers that are 2 */
 };
 
 static uint32_t table_of(const hf_history *h, hf_key_id k)
@@ -136,7 +137,13 @@ bool hf_event_rows_match(hf_event_rows *rows, uint32_t condition, hf_key_id key,
     if (answer == UINT32_MAX) {
         answer = test(rows, rows->conditions.at[condition].expr, v);
         hf_map_set(&rows->answers, question, answer);
+        rows->unjudged += answer == 2;
     }
     *ret_known = answer < 2;
     return answer == 1;
+}
+
+uint32_t hf_event_rows_unjudged(const hf_event_rows *rows)
+{
+    return rows->unjudged;
 }
