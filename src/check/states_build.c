@@ -8,7 +8,8 @@
  * an append moves a key to a child, or off the tree, where nobody can read it
  * any more.  A history may be restricted to some transactions; lists then lose
  * the elements of the others, so the tree is one of its own and not that of
- * the history's values.  Numbers that only sums lead to are holdings, too.
+ * the history's values.  Numbers that only sums lead to are holdings, too; a
+ * key whose sums might not fit into 64 bits is not for this search.
  *
  * O(operations + values + elements of lists with elements that several
  * appended), plus sorting by time.
@@ -20,10 +21,11 @@
 typedef struct builder {
     hf_states *s;
     const hf_history *h;
-    uint32_t *n_writes;  /* per value: by anyone */
-    uint32_t *n_removed; /* ... by those that are not kept */
-    uint8_t *shared;     /* per key: one who is not kept writes it */
-    uint8_t *dropped;    /* per value: a list that is not looked at */
+    uint32_t *n_writes;   /* per value: by anyone */
+    uint32_t *n_removed;  /* ... by those that are not kept */
+    uint8_t *shared;      /* per key: one who is not kept writes it */
+    uint8_t *dropped;     /* per value: a list that is not looked at */
+    hf_wide *set, *added; /* per key: the largest number, and what all add */
     /* of the transaction at hand, per key: */
     hf_txn_id *stamp;
     uint32_t *demand_of, *effect_of; /* or HF_NONE */
@@ -42,10 +44,31 @@ static hf_value_id written(const hf_history *h, hf_op_id o)
 #define USE_PLAIN 2u
 #define USE_BLIND 4u
 
+static hf_wide size_of(int64_t number)
+{
+    return number < 0 ? -(hf_wide)number : number;
+}
+
+/* How far from 0 the write can lead, whoever happened. */
+static void look_at_number(builder *b, hf_op_id o, hf_value_id v)
+{
+    hf_key_id key = b->h->op_key[o];
+    hf_wide size;
+
+    if (v == HF_NONE) {
+        b->added[key] += size_of(hf_op_increment(b->h, o).amount);
+    } else if (b->h->value_type[v] == HF_INT) {
+        size = size_of(b->h->value_data[v]);
+        if (size > b->set[key])
+            b->set[key] = size;
+    }
+}
+
 static void look_at_write(builder *b, hf_txn_id t, hf_op_id o, uint8_t *use)
 {
     hf_value_id v = written(b->h, o);
 
+    look_at_number(b, o, v);
     b->shared[b->h->op_key[o]] |= !hf_states_keeps(b->s, t);
     use[b->h->op_key[o]] |=
         hf_op_kind_of(b->h, o) == HF_OP_APPEND ? USE_LIST : USE_PLAIN;
@@ -139,9 +162,13 @@ static void add_initial(builder *b)
             s->initial[k] = s->list_of[v];
         else
             s->initial[k] = hf_states_plain(s, k, v);
-        if (s->kind[k] == HF_CELL_COUNTER &&
-            !hf_states_number_in(s, s->initial[k], &s->initial_number[k]))
+        if (s->kind[k] != HF_CELL_COUNTER)
+            continue;
+        if (!hf_states_number_in(s, s->initial[k], &s->initial_number[k]))
             s->unfit = "something that is no number was incremented";
+        else if (b->added[k] + b->set[k] > INT64_MAX ||
+                 b->added[k] + size_of(s->initial_number[k]) > INT64_MAX)
+            s->unfit = "numbers are too large to be added";
     }
 }
 
@@ -507,6 +534,8 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     b.n_removed = HF_NEW_ZEROED(uint32_t, values);
     b.shared = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
     b.dropped = HF_NEW_ZEROED(uint8_t, values);
+    b.set = HF_NEW_ZEROED(hf_wide, keys);
+    b.added = HF_NEW_ZEROED(hf_wide, keys);
     b.stamp = HF_NEW_ARRAY(hf_txn_id, keys);
     memset(b.stamp, 0xff, keys * sizeof(*b.stamp));
     b.demand_of = HF_NEW_ARRAY(uint32_t, keys);
@@ -525,6 +554,8 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
     hf_free(b.n_removed);
     hf_free(b.shared);
     hf_free(b.dropped);
+    hf_free(b.set);
+    hf_free(b.added);
     hf_free(b.stamp);
     hf_free(b.demand_of);
     hf_free(b.effect_of);

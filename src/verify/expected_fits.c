@@ -422,6 +422,16 @@ static bool is_known_to_fit(hf_verifier *v, hf_world *w, hf_op_id op)
     return w->open_fault[op] == HF_SET_FINE;
 }
 
+/* A later write of its own may be the last that changed the matches: what was
+ * looked at can then stand behind it, and no state shows that. */
+static bool writes_later(const hf_verifier *v, hf_txn_id t, hf_op_id op)
+{
+    while (++op < v->h->op_first[t + 1])
+        if (hf_op_writes(v->h, op))
+            return true;
+    return false;
+}
+
 bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
 {
     hf_predicate q = hf_op_predicate(v->h, op);
@@ -430,8 +440,8 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
     /* any state before T will do at read-committed; else the one it sees */
     uint32_t least = v->level == HF_READ_COMMITTED ? 0 : s.q;
     /* ... or no state at all */
-    bool is_loose =
-        v->level == HF_READ_COMMITTED || v->info->shape == HF_SHAPE_ITEM;
+    bool is_loose = v->level == HF_READ_COMMITTED ||
+                    v->info->shape == HF_SHAPE_ITEM || writes_later(v, t, op);
 
     if (q.has_version_set ||
         (v->w->kind == HF_WITNESS_COMMIT && v->level != HF_READ_COMMITTED))
