@@ -422,13 +422,27 @@ static bool is_known_to_fit(hf_verifier *v, hf_world *w, hf_op_id op)
     return w->open_fault[op] == HF_SET_FINE;
 }
 
-/* A later write of its own may be the last that changed the matches: what was
- * looked at can then stand behind it, and no state shows that. */
-static bool writes_later(const hf_verifier *v, hf_txn_id t, hf_op_id op)
+/* A later write of its own to the table may be the last that changed the
+ * matches: what was looked at can then be another's version behind it, if there
+ * is one, and no state shows that. */
+static bool may_look_behind(const hf_scene *s, hf_op_id op,
+                            const hf_predicate *q)
 {
-    while (++op < v->h->op_first[t + 1])
-        if (hf_op_writes(v->h, op))
+    const hf_history *h = s->v->h;
+    const hf_world *w = s->world;
+
+    while (++op < h->op_first[s->t + 1]) {
+        hf_key_id key = h->op_key[op];
+
+        if (!hf_op_writes(h, op))
+            continue;
+        if (key == HF_NONE)
             return true;
+        if ((h->key_table ? h->key_table[key] : HF_NONE) == q->table &&
+            hf_world_writer_from(w, key, (int64_t)w->place[s->t] + 1) <
+                w->writer_first[key + 1])
+            return true;
+    }
     return false;
 }
 
@@ -440,8 +454,8 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
     /* any state before T will do at read-committed; else the one it sees */
     uint32_t least = v->level == HF_READ_COMMITTED ? 0 : s.q;
     /* ... or no state at all */
-    bool is_loose = v->level == HF_READ_COMMITTED ||
-                    v->info->shape == HF_SHAPE_ITEM || writes_later(v, t, op);
+    bool is_loose =
+        v->level == HF_READ_COMMITTED || v->info->shape == HF_SHAPE_ITEM;
 
     if (q.has_version_set ||
         (v->w->kind == HF_WITNESS_COMMIT && v->level != HF_READ_COMMITTED))
@@ -458,7 +472,8 @@ bool hf_expected_open(hf_verifier *v, hf_world *w, hf_txn_id t, hf_op_id op)
 
         if (fit == HF_FITS)
             return true;
-        if (fit == HF_FIT_UNKNOWN || (s.q == least && is_loose))
+        if (fit == HF_FIT_UNKNOWN ||
+            (s.q == least && (is_loose || may_look_behind(&s, op, &q))))
             return give_up(v, t, op);
         if (s.q == least)
             return hf_refuse(v,
