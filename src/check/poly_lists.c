@@ -189,8 +189,9 @@ static void load_reading(const sequence *s, hf_op_id op, reading *r)
     if (r->odd)
         return;
     r->items.n -= s->initial.n;
-    memmove(r->items.at, r->items.at + s->initial.n,
-            r->items.n * sizeof(hf_value_id));
+    if (r->items.n > 0)
+        memmove(r->items.at, r->items.at + s->initial.n,
+                r->items.n * sizeof(hf_value_id));
     r->odd = is_too_often(s, r);
 }
 

@@ -144,8 +144,9 @@ static bool are_alike(const hf_states *s, uint32_t a, uint32_t b)
 
         if (x->cell != y->cell || x->kind != y->kind || x->set != y->set ||
             x->number != y->number || x->n != y->n ||
-            memcmp(s->elements.at + x->first, s->elements.at + y->first,
-                   x->n * sizeof(*s->elements.at)) != 0)
+            (x->n > 0 &&
+             memcmp(s->elements.at + x->first, s->elements.at + y->first,
+                    x->n * sizeof(*s->elements.at)) != 0))
             return false;
     }
     return true;
