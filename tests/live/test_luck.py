@@ -279,6 +279,7 @@ def unchecked(server):
              "4s", "-o", place], text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE)
         wait_until(lambda: size_of(history) > 5000)
+        time.sleep(1)  # until every client is there
         server.tool(server.bin + "/psql", "-qc", "ALTER DATABASE postgres "
                     "ALLOW_CONNECTIONS false", "template1")
         out, said = child.communicate(timeout=60)
