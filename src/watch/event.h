@@ -49,7 +49,7 @@ typedef enum hf_event_kind {
 
 typedef struct hf_event {
     uint64_t before, after; /* ns; after UINT64_MAX: no answer came */
-    uint64_t txn;           /* unique in the stream, below 2^60 */
+    uint64_t txn;           /* unique in the stream, below 2^59 */
     uint64_t value;
     uint32_t client; /* dense */
     uint32_t key, row;

@@ -103,18 +103,21 @@ typedef struct watch_item {
 #define VERSION_INITIAL 2u /* was there at the beginning */
 #define VERSION_WILD 4u    /* its value is not known */
 #define VERSION_SUSPECT 8u
-#define VERSION_FLAGS 15u
+/* others that commit no earlier than it may have come before it */
+#define VERSION_TIED 16u
+#define VERSION_BITS 5u
+#define VERSION_FLAGS UINT64_C(31)
 
 typedef struct watch_version {
     uint64_t value;
     span at;      /* its writer's commit */
-    uint64_t ref; /* transaction << 4 | flags */
+    uint64_t ref; /* transaction << VERSION_BITS | flags */
     uint64_t serial;
 } watch_version;
 
 static inline uint64_t version_txn(const watch_version *v)
 {
-    return v->ref & VERSION_INITIAL ? HF_WATCH_NO_TXN : v->ref >> 4;
+    return v->ref & VERSION_INITIAL ? HF_WATCH_NO_TXN : v->ref >> VERSION_BITS;
 }
 
 /* One cache line.  Versions stand in the order of at.lo. */
@@ -441,6 +444,7 @@ struct hf_watch {
     /* what the profile asks for */
     bool locks, fuw, fuw_sharpens, tracks_reads, instants, all_edges;
     bool free_inserts; /* first updater wins is about rows that are there */
+    bool direct_only;  /* the certifier asks who overwrote a read first */
 
     /* Keys stand in pages, found by a table; a table that became too small
      * is kept until the end, for the shards that may still look there. */

@@ -26,6 +26,14 @@
  * are only taken by the commit itself leave both orders, as does a snapshot
  * where the second may have put a row in the place of one that was deleted.
  *
+ * What overwrote a read.  A version that begins later than the next one known
+ * may still have come before it, if that one got its lock and its snapshot no
+ * earlier than it called commit: clocks that differ, calls that touch, and
+ * inserts into the place of a row that was deleted meanwhile make that so.  To
+ * cycles, OCC and timestamp order both were then overwriting, one after the
+ * other.  SSI asks for the first of the two, so it is told nothing until all
+ * that overlaps the version is known (VERSION_TIED).
+ *
  * Garbage.  Versions: versions.c.  A reader's entry is dropped when its
  * snapshot is older than `live`: its
  * transaction has then ended before everyone who is running began, so an
@@ -107,7 +115,8 @@ hf_violation *hf_watch_shard_violation(watch_shard *s, const watch_item *it,
 
 static watch_instant commit_of(const watch_version *v)
 {
-    return (watch_instant){v->ref >> 4, v->serial, v->at, INSTANT_COMMIT};
+    return (watch_instant){v->ref >> VERSION_BITS, v->serial, v->at,
+                           INSTANT_COMMIT};
 }
 
 static watch_instant snapshot_of(const watch_shard *s, const watch_item *it)
@@ -234,13 +243,16 @@ static void complain(watch_shard *s, const watch_item *it, uint64_t time,
     }
 }
 
-/* The version that certainly comes right after v[i], or n. */
-static unsigned next_certain(const watch_version *v, unsigned n, unsigned i)
+/* The version that certainly comes right after v[i], or n.  All that begins
+ * before `time` is known. */
+static unsigned next_certain(const watch_version *v, unsigned n, unsigned i,
+                             uint64_t time)
 {
     unsigned next = i + 1;
 
     if (next >= n || (v[next].ref & VERSION_MAYBE) ||
-        !certainly_before(v[i].at, v[next].at))
+        !certainly_before(v[i].at, v[next].at) ||
+        ((v[next].ref & VERSION_TIED) && v[next].at.hi >= time))
         return n;
     for (unsigned j = 0; j < n; j++) {
         if (j < i && v[j].at.hi >= v[i].at.lo && !(v[j].ref & VERSION_INITIAL))
@@ -308,7 +320,7 @@ static void follow(watch_shard *s, watch_key *k, const watch_item *it,
     watch_instant reader = snapshot_of(s, it);
     unsigned next;
 
-    while ((next = next_certain(v, k->n, i)) < k->n) {
+    while ((next = next_certain(v, k->n, i, time)) < k->n) {
         if (version_txn(&v[next]) != it->txn && changes_scan(s, it, &v[next])) {
             find_edge(s, FOUND_RW, it, time, reader, commit_of(&v[next]),
                       HF_WATCH_RW);
@@ -487,17 +499,26 @@ static bool may_insert(watch_shard *s, const watch_item *it)
            hf_watch_may_insert(s, it->key, it->snapshot, it->flags);
 }
 
-/* The last versions before this one came before it got its lock, or its
- * snapshot: no other order was possible. */
-static void sharpen(watch_shard *s, watch_key *k, const watch_item *it)
+/* Versions before this one were committed by then: it got its lock, or its
+ * snapshot.  FOR_EVER: nobody knows. */
+static uint64_t latest_before(watch_shard *s, const watch_item *it)
 {
-    watch_version *v = versions_of(k);
     uint64_t limit = FOR_EVER;
 
     if (s->w->locks && !s->w->profile.locks_at_commit)
         limit = it->at.hi;
     if (s->w->fuw_sharpens && it->snapshot.hi < limit && !may_insert(s, it))
         limit = it->snapshot.hi;
+    return limit;
+}
+
+/* The last versions before this one came before that: no other order was
+ * possible. */
+static void sharpen(watch_shard *s, watch_key *k, const watch_item *it,
+                    uint64_t limit)
+{
+    watch_version *v = versions_of(k);
+
     if (limit == FOR_EVER)
         return;
     for (unsigned i = k->n; i-- > 0;) {
@@ -527,8 +548,8 @@ static void tell_readers(watch_shard *s, watch_key *k, const watch_item *it,
                          unsigned i)
 {
     const watch_version *v = versions_of(k);
-    bool certain =
-        i > 0 && v[i].ref >> 4 == it->txn && next_certain(v, k->n, i - 1) == i;
+    bool certain = i > 0 && v[i].ref >> VERSION_BITS == it->txn &&
+                   next_certain(v, k->n, i - 1, it->now) == i;
     uint32_t at = k->readers, kept = NO_ID;
 
     k->readers = s->reader_ring.begin - 1; /* none */
@@ -568,8 +589,8 @@ static void tell_own(watch_shard *s, watch_key *k, const watch_item *it)
     const watch_version *v = versions_of(k);
 
     for (unsigned i = 0; i < k->n; i++) {
-        if ((v[i].ref & VERSION_INITIAL) || v[i].ref >> 4 == it->txn ||
-            v[i].at.hi < it->end.lo)
+        if ((v[i].ref & VERSION_INITIAL) ||
+            v[i].ref >> VERSION_BITS == it->txn || v[i].at.hi < it->end.lo)
             continue;
         find_edge(s, FOUND_OWN, it, it->now, snapshot_of(s, it),
                   commit_of(&v[i]), HF_WATCH_RW);
@@ -584,7 +605,7 @@ static void link_writes(watch_shard *s, watch_key *k, const watch_item *it)
     const watch_version *before;
     watch_finding *f;
 
-    if (k->n < 2 || v[last].ref >> 4 != it->txn)
+    if (k->n < 2 || v[last].ref >> VERSION_BITS != it->txn)
         return;
     before = &v[last - 1];
     if ((before->ref & (VERSION_INITIAL | VERSION_MAYBE)) ||
@@ -610,7 +631,7 @@ static void install(watch_shard *s, const watch_item *it)
     watch_key *k = page_key(s->pages, it->key);
     watch_version v = {.value = it->value,
                        .at = it->end,
-                       .ref = it->txn << 4,
+                       .ref = it->txn << VERSION_BITS,
                        .serial = it->serial};
     span before = versions_of(k)[k->n - 1].at;
 
@@ -619,8 +640,13 @@ static void install(watch_shard *s, const watch_item *it)
     if (it->flags & ITEM_SUSPECT)
         v.ref |= VERSION_SUSPECT;
     if (!(it->flags & ITEM_MAYBE)) {
+        uint64_t limit = FOR_EVER;
+
         if ((s->w->locks || s->w->fuw) && !(it->flags & ITEM_SUSPECT))
-            sharpen(s, k, it);
+            limit = latest_before(s, it);
+        sharpen(s, k, it, limit);
+        if (s->w->direct_only && limit >= it->now)
+            v.ref |= VERSION_TIED;
         count_write(s, before, &versions_of(k)[k->n - 1], it);
     }
     hf_watch_versions_collect(s, it->key, k);

@@ -35,6 +35,7 @@ hf_watch *hf_watch_new(const hf_watch_options *options)
         (w->locks || (p->snapshot != HF_WATCH_AT_READ && !w->free_inserts));
     w->tracks_reads = p->certifier != HF_WATCH_SC_NONE &&
                       p->certifier != HF_WATCH_SC_PERCOLATOR;
+    w->direct_only = p->certifier == HF_WATCH_SC_SSI;
     w->all_edges =
         p->certifier == HF_WATCH_SC_TO || p->certifier == HF_WATCH_SC_CYCLE;
     w->instants = p->read == HF_WATCH_READ_STATEMENT ||

@@ -1,6 +1,6 @@
 /* test_watch_oracle.c: watch against all explanations of tiny traces.
  *
- *     test_watch_oracle [TRACES [SEED]]
+ *     test_watch_oracle [TRACES [SEED [PROFILE [FIRST]]]]
  *
  * Two to four transactions of a toy database without any protection, that
  * reads the newest row or a snapshot, with random intervals; some reads are
@@ -8,7 +8,8 @@
  * totals, clocks that differ, writes without an answer, refused ones, and
  * transactions at a weaker level.  For profiles with every mechanism: what
  * watch reports has no explanation (watch_oracle.h).  How much of what has none
- * is reported is counted, by profile; none may be zero.
+ * is reported is counted, by profile; none may be zero.  PROFILE: what is missed
+ * there is shown; FIRST: the trace to begin with.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -405,9 +406,10 @@ int main(int argc, char **argv)
 {
     uint64_t traces = argc > 1 ? strtoull(argv[1], NULL, 10) : DEFAULT_TRACES;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    uint64_t first = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     tally tallies[N_NAMES] = {0};
 
-    for (uint64_t i = 0; i < traces; i++) {
+    for (uint64_t i = first; i < first + traces; i++) {
         size_t at = i % N_NAMES;
         hf_profile p = profile_of(at);
         hf_violation v;
