@@ -1,5 +1,6 @@
 /* sort.c: see sort.h.  Least significant digit first, eleven bits a digit; a
- * short array by insertion. */
+ * short array by insertion, one for which 2,048 buckets are too many by
+ * merging. */
 #include "base/sort.h"
 
 #include <stdbool.h>
@@ -10,6 +11,8 @@
 #define DIGIT 11u
 #define BUCKETS (1u << DIGIT)
 #define SHORT 64u
+#define MIDDLE 1024u
+#define BLOCK 16u
 
 static bool is_sorted(const hf_sortable *x, size_t n)
 {
@@ -29,6 +32,41 @@ static void insert_each(hf_sortable *x, size_t n)
             x[at] = x[at - 1];
         x[at] = moving;
     }
+}
+
+/* x[0 .. a] and x[a .. n] become `to`. */
+static void merge(const hf_sortable *x, size_t a, size_t n, hf_sortable *to)
+{
+    size_t i = 0, j = a, k = 0;
+
+    while (i < a && j < n) {
+        bool second = x[j].key < x[i].key;
+
+        to[k++] = x[second ? j : i];
+        i += !second;
+        j += second;
+    }
+    memcpy(to + k, x + i, (a - i) * sizeof(*to));
+    memcpy(to + k + (a - i), x + j, (n - j) * sizeof(*to));
+}
+
+static void merge_each(hf_sortable *items, size_t n)
+{
+    hf_sortable other[MIDDLE], *a = items, *b = other;
+
+    for (size_t i = 0; i < n; i += BLOCK)
+        insert_each(items + i, n - i < BLOCK ? n - i : BLOCK);
+    for (size_t width = BLOCK; width < n; width *= 2) {
+        hf_sortable *swap = a;
+
+        for (size_t i = 0; i < n; i += 2 * width)
+            merge(a + i, n - i < width ? n - i : width,
+                  n - i < 2 * width ? n - i : 2 * width, b + i);
+        a = b;
+        b = swap;
+    }
+    if (a != items)
+        memcpy(items, a, n * sizeof(*items));
 }
 
 /* One digit, from `from` to `to`. */
@@ -55,6 +93,10 @@ void hf_sort(hf_sortable *items, size_t n)
         return;
     if (n <= SHORT) {
         insert_each(items, n);
+        return;
+    }
+    if (n <= MIDDLE) {
+        merge_each(items, n);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -335,7 +335,10 @@ typedef struct watch_txn {
     uint64_t last_hi;  /* greatest hi so far */
     span snapshot;
     uint64_t filter[4]; /* keys perhaps written */
-    hf_map places;      /* of a key in `writes`, if there are many */
+    /* if there are many writes: a table of their keys, by a hash; NO_ID: free
+     */
+    HF_VEC(uint32_t) places;
+    bool is_placed; /* something is in it */
     HF_VEC(own_write) writes;
     HF_VEC(own_write)
     doubtful; /* earlier values, of keys whose next write had

@@ -31,7 +31,6 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     } else {
         slot = (uint32_t)w->txns.n;
         hf_vec_push(&w->txns, (watch_txn){0});
-        hf_map_init(&w->txns.at[slot].places);
     }
     t = &w->txns.at[slot];
     t->id = id;
@@ -48,10 +47,9 @@ static uint32_t new_txn(hf_watch *w, uint64_t id, uint32_t client, uint64_t lo)
     t->snapshot = (span){lo, FOR_EVER};
     memset(t->filter, 0, sizeof(t->filter));
     t->writes.n = t->doubtful.n = t->locks.n = t->rows.n = 0;
-    if (t->places.n > 0) {
-        hf_map_release(&t->places);
-        hf_map_init(&t->places);
-    }
+    if (t->is_placed && t->places.n > 0)
+        memset(t->places.at, 0xff, t->places.n * sizeof(*t->places.at));
+    t->is_placed = false;
     w->clients.at[client].txn = slot;
     w->stats.transactions++;
     return slot;
@@ -74,14 +72,43 @@ void hf_watch_forget_txn(hf_watch *w, uint32_t slot)
     hf_vec_push(&w->free_txns, slot);
 }
 
+/* Where the table of places has the write of the key, or would. */
+static size_t place_of(const watch_txn *t, uint32_t key)
+{
+    size_t i = (size_t)(key * 0x9e3779b1u) & (t->places.n - 1);
+
+    while (t->places.at[i] != NO_ID && t->writes.at[t->places.at[i]].key != key)
+        i = (i + 1) & (t->places.n - 1);
+    return i;
+}
+
+/* The writes from `from` on get a place. */
+static void place_writes(watch_txn *t, size_t from)
+{
+    if (t->places.n < t->writes.n * 2) {
+        size_t room = t->places.n ? t->places.n : MANY_WRITES * 2;
+
+        while (room < t->writes.n * 2)
+            room *= 2;
+        t->places.n = 0;
+        hf_vec_reserve(&t->places, room);
+        memset(t->places.at, 0xff, room * sizeof(*t->places.at));
+        t->places.n = room;
+        from = 0;
+    }
+    for (; from < t->writes.n; from++)
+        t->places.at[place_of(t, t->writes.at[from].key)] = (uint32_t)from;
+    t->is_placed = true;
+}
+
 const own_write *hf_watch_own(const watch_txn *t, uint32_t key)
 {
     if (!(t->filter[key >> 6 & 3] >> (key & 63) & 1))
         return NULL;
     if (t->writes.n > MANY_WRITES) {
-        uint32_t at = hf_map_get(&t->places, key);
+        uint32_t at = t->places.at[place_of(t, key)];
 
-        return at == UINT32_MAX ? NULL : &t->writes.at[at];
+        return at == NO_ID ? NULL : &t->writes.at[at];
     }
     for (size_t i = t->writes.n; i-- > 0;)
         if (t->writes.at[i].key == key)
@@ -295,11 +322,6 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
         return;
     }
     t->filter[e->key >> 6 & 3] |= (uint64_t)1 << (e->key & 63);
-    if (t->writes.n == MANY_WRITES)
-        for (uint32_t i = 0; i < MANY_WRITES; i++)
-            hf_map_set(&t->places, t->writes.at[i].key, i);
-    if (t->writes.n >= MANY_WRITES)
-        hf_map_set(&t->places, e->key, (uint32_t)t->writes.n);
     if (e->key != e->row || t->has_columns)
         first = own_row(t, e->row);
     t->has_columns |= e->key != e->row;
@@ -312,6 +334,8 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
                                         .is_doubtful = at.hi == FOR_EVER,
                                         .is_deleting = value == HF_EVENT_NO_ROW,
                                         .flags = first ? first->flags : flags});
+    if (t->writes.n > MANY_WRITES)
+        place_writes(t, t->is_placed ? t->writes.n - 1 : 0);
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -392,17 +416,19 @@ static bool is_key(hf_watch *w, const hf_event *e)
     return true;
 }
 
+/* The usual case, without a look at the key itself. */
+static inline bool is_whole(const hf_watch *w, const hf_event *e)
+{
+    return e->key == e->row && e->key >> 6 < w->whole_room &&
+           (w->whole[e->key >> 6] >> (e->key & 63) & 1);
+}
+
 static bool is_event(hf_watch *w, const hf_event *e)
 {
     if (e->kind >= HF_EVENT_KIND_COUNT || e->client >= MOST_CLIENTS ||
-        e->txn >> 60 != 0)
+        e->txn >> (64 - VERSION_BITS) != 0)
         return false;
-    if (!is_operation(e))
-        return true;
-    if (e->key == e->row && e->key >> 6 < w->whole_room &&
-        w->whole[e->key >> 6] >> (e->key & 63) & 1)
-        return true; /* the usual case, without a look at the key itself */
-    return is_key(w, e);
+    return !is_operation(e) || is_whole(w, e) || is_key(w, e);
 }
 
 static void set_jump(hf_watch *w, uint32_t client, uint64_t jump)
@@ -517,6 +543,44 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
     }
 }
 
+/* The usual case, without most of the questions: the next read or write, with
+ * an answer, of a transaction that runs, has its snapshot and no open scan, at
+ * a row that is known.  False: it is not that. */
+static bool take_quickly(hf_watch *w, const hf_event *e)
+{
+    uint64_t before = e->before, after = e->after;
+    watch_client *c;
+    watch_txn *t;
+    span at;
+
+    if (!is_operation(e) || (e->flags & (HF_EVENT_FAILED | HF_EVENT_FIRST)) ||
+        e->client >= w->clients.n || !is_whole(w, e))
+        return false;
+    c = &w->clients.at[e->client];
+    if (c->txn == NO_ID || c->jump > 0 || before < w->watermark ||
+        after < before || after > UINT64_MAX - 1 - w->error ||
+        (before < c->last_after &&
+         (before != c->last_before || after != c->last_after)))
+        return false;
+    t = &w->txns.at[c->txn];
+    if (t->id != e->txn || t->scan != NO_ID || !t->is_settled ||
+        !t->has_statement || t->is_spoiled)
+        return false;
+    w->watermark = c->last_before = before;
+    c->last_after = after;
+    w->now = at.lo = before > w->error ? before - w->error : 0;
+    at.hi = after + w->error;
+    if (at.hi > t->last_hi)
+        t->last_hi = at.hi;
+    t->statement = e->statement;
+    t->last_ok = at.lo;
+    if (e->kind == HF_EVENT_WRITE)
+        take_write(w, t, e, at);
+    else
+        take_read(w, t, e, at);
+    return true;
+}
+
 void hf_watch_take(hf_watch *w, const hf_event *e)
 {
     bool bad = false;
@@ -525,6 +589,8 @@ void hf_watch_take(hf_watch *w, const hf_event *e)
 
     w->stats.events++;
     w->seq++;
+    if (take_quickly(w, e))
+        return;
     if (!is_event(w, e)) {
         complain(w, HF_COMPLAINT_BAD_EVENT, e);
         return;

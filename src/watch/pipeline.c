@@ -149,7 +149,7 @@ void hf_pipeline_free(hf_pipeline *p)
     hf_vec_release(&p->late);
     hf_vec_release(&p->gone);
     hf_vec_release(&p->spill_free);
-    hf_vec_release(&p->heap);
+    hf_merge_tree_release(&p->tree);
     hf_vec_release(&p->dry);
     hf_vec_release(&p->drafting);
     if (p->spill_fd >= 0)
@@ -269,6 +269,8 @@ static void write_event(hf_event_block *b, hf_pipeline_client *c,
     hf_event *to = &b->events[b->n++];
 
     *to = *e;
+    if (to->before == HF_NOTHING)
+        to->before--;
     to->client = c->number;
     if (c->is_new)
         to->flags |= HF_EVENT_FIRST;
@@ -449,13 +451,13 @@ static bool pass_by(hf_pipeline *p)
     uint64_t now;
     bool some = false;
 
-    if (p->o.stall_ns == 0 || p->heap.n == 0)
+    if (p->o.stall_ns == 0 || p->tree.n == 0)
         return false;
     now = hf_clock_ns();
     for (size_t i = 0; i < p->dry.n; i++) {
         hf_pipeline_client *c = p->dry.at[i];
 
-        if (c->passed || c->promise >= p->heap.at[0].before ||
+        if (c->passed || c->promise >= hf_pipeline_first(p) ||
             now - c->heard_ns < p->o.stall_ns)
             continue;
         c->passed = some = true;
@@ -490,11 +492,11 @@ static bool await(hf_pipeline *p, uint64_t until)
 
         if (pass_by(p))
             some |= hf_pipeline_fetch(p);
-        if (p->heap.n > 0 && p->heap.at[0].before <= p->watermark) {
+        if (p->tree.n > 0 && hf_pipeline_first(p) <= p->watermark) {
             p->starved = false;
             return true;
         }
-        if (p->stopped || (p->ended && p->heap.n == 0 && p->dry.n == 0)) {
+        if (p->stopped || (p->ended && p->tree.n == 0 && p->dry.n == 0)) {
             p->is_done = true;
             return false;
         }
@@ -552,8 +554,8 @@ uint64_t hf_pipeline_reached(const hf_pipeline *p)
 {
     uint64_t reached = p->watermark;
 
-    if (p->heap.n > 0 && p->heap.at[0].before < reached)
-        reached = p->heap.at[0].before;
+    if (hf_pipeline_first(p) < reached)
+        reached = hf_pipeline_first(p);
     return reached == UINT64_MAX || reached < p->done ? p->done : reached;
 }
 

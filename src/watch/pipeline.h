@@ -2,13 +2,12 @@
  *
  * Two levels, as in Leopard (section IV-C and its appendix II).  Each client
  * has a local buffer: a queue of blocks, ascending as the client is.  The
- * global level is a heap of the clients' first blocks, by the first `before`
- * in each.  What is at the top may go if no client whose buffer is empty can
+ * global level is a tournament of the clients' first blocks, by the first
+ * `before` in each.  What wins may go if no client whose buffer is empty can
  * still come with something earlier: the watermark is the least `before` that
  * such a client has promised.
  *
- *   batches   all that the top block has below the next block's first event
- *             and below the watermark goes at once;
+ *   batches   blocks change hands, never single events;
  *   fetching  only from the client that holds things up, and no faster than
  *             events go out.
  *
@@ -98,7 +97,7 @@ typedef struct hf_pipeline_stats {
     uint64_t disordered; /* events whose client did not ascend */
     uint64_t late_txns;  /* transactions of both */
     uint64_t stalls;     /* a client was passed by */
-    uint64_t batches;    /* events that went at once, as one */
+    uint64_t batches;    /* runs of events of one client */
     uint64_t spilled;    /* events that were in the file */
     uint64_t waiting;    /* events that are in, now */
     uint64_t lag_ns;     /* newest that came in, less the last that went out */

@@ -56,14 +56,34 @@ typedef struct hf_pipeline_client {
     bool is_new; /* nothing was pushed yet */
     /* the consumer's */
     hf_event_block *head;  /* NULL: dry */
+    uint32_t leaf;         /* if there is one */
     hf_event_block *ready; /* after it, by `next`: taken from the queue */
     bool passed;
 } hf_pipeline_client;
 
-typedef struct hf_heap_entry {
-    uint64_t before;
+/* The first event of a leaf, or of the leaves below. */
+typedef struct hf_merge_node {
+    uint64_t before; /* HF_NOTHING: there is none */
+    uint32_t leaf;
+} hf_merge_node;
+
+#define HF_NOTHING UINT64_MAX /* no event has this time: see write_event() */
+
+/* A client with a head: what is left of that block. */
+typedef struct hf_merge_leaf {
+    const hf_event *at, *end;
     hf_pipeline_client *client;
-} hf_heap_entry;
+} hf_merge_leaf;
+
+/* These are the leaves of a tournament: nodes[1] is the first of all, below i
+ * stand 2 i and 2 i + 1, the leaves are the last `room`. */
+typedef struct hf_merge_tree {
+    hf_merge_node *nodes; /* 2 * room */
+    hf_merge_leaf *leaves;
+    uint32_t room; /* a power of two */
+    uint32_t n;    /* leaves that are taken */
+    HF_VEC(uint32_t) spare;
+} hf_merge_tree;
 
 struct hf_pipeline {
     hf_pipeline_options o;
@@ -91,7 +111,7 @@ struct hf_pipeline {
     uint64_t spill_end;
     HF_VEC(uint64_t) spill_free;
     /* the consumer's */
-    HF_VEC(hf_heap_entry) heap;
+    hf_merge_tree tree;
     HF_VEC(hf_pipeline_client *) dry; /* no head, and have not left */
     uint64_t watermark;               /* least promise of these */
     uint64_t done;                    /* `before` of the last that went */
@@ -110,10 +130,17 @@ void hf_blocks_put_used(hf_pipeline *p);
 bool hf_spill_out(hf_pipeline *p, hf_event_run *run);
 bool hf_spill_in(hf_pipeline *p, hf_event_run *run);
 
+/* The first event of all heads; HF_NOTHING: there is none. */
+static inline uint64_t hf_pipeline_first(const hf_pipeline *p)
+{
+    return p->tree.n > 0 ? p->tree.nodes[1].before : HF_NOTHING;
+}
+
 /* pipeline_merge.c */
 /* What may go now, up to `most`. */
 size_t hf_pipeline_merge(hf_pipeline *p, hf_event *to, size_t most);
 /* Under the mutex: heads for dry clients; the watermark.  True: some came. */
 bool hf_pipeline_fetch(hf_pipeline *p);
+void hf_merge_tree_release(hf_merge_tree *t);
 
 #endif

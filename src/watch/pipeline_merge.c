@@ -1,11 +1,15 @@
-/* pipeline_merge.c: the global level: a heap of blocks.
+/* pipeline_merge.c: the global level: a tournament of blocks.
  *
  * Invariant: a client that has not left either has a head, and its first
- * event is in the heap, or is in `dry`; the watermark is the least promise of
+ * event is in the tree, or is in `dry`; the watermark is the least promise of
  * the dry ones (but for those that are passed by).  So whatever is at the top
  * and not above the watermark is the least of all that will ever come.
  *
- * O(log clients) for each batch.
+ * A heap has two comparisons on each level that no processor can guess, and
+ * each waits for the one before; here all that a level needs but the time that
+ * comes from below is known in advance.
+ *
+ * O(log clients) for each event.
  */
 #include <string.h>
 
@@ -13,47 +17,79 @@
 
 #define AHEAD 6u /* events; beyond the block it does no harm */
 
-/* ---- the heap ------------------------------------------------------------ */
+/* ---- the tournament ------------------------------------------------------ */
 
-static void sift_down(hf_heap_entry *heap, size_t n, size_t i)
+void hf_merge_tree_release(hf_merge_tree *t)
 {
-    hf_heap_entry e = heap[i];
-
-    for (;;) {
-        size_t child = 2 * i + 1;
-
-        if (child >= n)
-            break;
-        child += child + 1 < n && heap[child + 1].before < heap[child].before;
-        if (heap[child].before >= e.before)
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = e;
+    hf_free(t->nodes);
+    hf_free(t->leaves);
+    hf_vec_release(&t->spare);
 }
 
-static void heap_add(hf_pipeline *p, uint64_t before,
-                     hf_pipeline_client *client)
+/* The leaf has another first event: up to the root, which is returned.  The way
+ * is known before it is gone, so that no level waits for the one below. */
+static inline hf_merge_node set_leaf(hf_merge_tree *t, hf_merge_node first)
 {
-    size_t i = p->heap.n;
+    hf_merge_node *nodes = t->nodes;
+    size_t i = (size_t)t->room + first.leaf;
 
-    hf_vec_push(&p->heap, (hf_heap_entry){before, client});
-    while (i > 0 && p->heap.at[(i - 1) / 2].before > before) {
-        p->heap.at[i] = p->heap.at[(i - 1) / 2];
-        i = (i - 1) / 2;
+    nodes[i].before = first.before;
+    for (; i > 1; i >>= 1) {
+        hf_merge_node other = nodes[i ^ 1];
+        /* nobody can guess which, so there is no branch */
+        uint64_t is_less = -(uint64_t)(other.before < first.before);
+
+        first.before ^= (first.before ^ other.before) & is_less;
+        first.leaf ^= (first.leaf ^ other.leaf) & (uint32_t)is_less;
+        nodes[i >> 1] = first;
     }
-    p->heap.at[i] = (hf_heap_entry){before, client};
+    return first;
 }
 
-static void heap_drop_top(hf_pipeline *p)
+static void grow_tree(hf_merge_tree *t)
 {
-    hf_heap_entry last = p->heap.at[--p->heap.n];
+    hf_merge_tree old = *t;
 
-    if (p->heap.n == 0)
-        return;
-    p->heap.at[0] = last;
-    sift_down(p->heap.at, p->heap.n, 0);
+    t->room = old.room ? old.room * 2 : 16;
+    t->nodes = HF_NEW_ARRAY(hf_merge_node, (size_t)t->room * 2);
+    t->leaves = HF_NEW_ZEROED(hf_merge_leaf, t->room);
+    if (old.room > 0)
+        memcpy(t->leaves, old.leaves, old.room * sizeof(*old.leaves));
+    for (uint32_t i = 0; i < t->room; i++)
+        t->nodes[t->room + i] = (hf_merge_node){
+            i < old.room ? old.nodes[old.room + i].before : HF_NOTHING, i};
+    for (uint32_t i = t->room; i > old.room; i--)
+        hf_vec_push(&t->spare, i - 1);
+    for (uint32_t i = t->room; i-- > 1;)
+        t->nodes[i] = t->nodes[2 * i + (t->nodes[2 * i + 1].before <
+                                        t->nodes[2 * i].before)];
+    hf_free(old.nodes);
+    hf_free(old.leaves);
+}
+
+/* The client goes on with this block. */
+static void set_head(hf_merge_tree *t, hf_pipeline_client *c, hf_event_block *b)
+{
+    c->head = b;
+    t->leaves[c->leaf] =
+        (hf_merge_leaf){&b->events[b->at], &b->events[b->n], c};
+    (void)set_leaf(t, (hf_merge_node){b->events[b->at].before, c->leaf});
+}
+
+static void add_leaf(hf_merge_tree *t, hf_pipeline_client *c, hf_event_block *b)
+{
+    if (t->spare.n == 0)
+        grow_tree(t);
+    c->leaf = t->spare.at[--t->spare.n];
+    t->n++;
+    set_head(t, c, b);
+}
+
+static void drop_leaf(hf_merge_tree *t, uint32_t leaf)
+{
+    hf_vec_push(&t->spare, leaf);
+    t->n--;
+    (void)set_leaf(t, (hf_merge_node){HF_NOTHING, leaf});
 }
 
 /* ---- fetching, under the mutex ------------------------------------------- */
@@ -84,7 +120,7 @@ static void set_late_aside(hf_pipeline *p, hf_pipeline_client *c,
 
 /* The next block that has an event to go, under the mutex; NULL: dry.  Those
  * after it that are in memory come along: they are later than this one, which
- * will be in the heap, so none of them can become late. */
+ * will be in the tree, so none of them can become late. */
 static hf_event_block *next_block(hf_pipeline *p, hf_pipeline_client *c)
 {
     hf_event_queue *q = &c->local;
@@ -136,7 +172,7 @@ bool hf_pipeline_fetch(hf_pipeline *p)
 
         c->head = next_block(p, c);
         if (c->head) {
-            heap_add(p, c->head->events[c->head->at].before, c);
+            add_leaf(&p->tree, c, c->head);
             c->passed = false;
             some = true;
         } else if (!c->left) {
@@ -152,17 +188,9 @@ bool hf_pipeline_fetch(hf_pipeline *p)
 
 /* ---- merging ------------------------------------------------------------- */
 
-static void set_top(hf_pipeline *p, hf_pipeline_client *c, hf_event_block *b)
+/* The block of the client is used up: its next, or the client is dry. */
+static void refill(hf_pipeline *p, hf_pipeline_client *c)
 {
-    c->head = b;
-    p->heap.at[0].before = b->events[b->at].before;
-    sift_down(p->heap.at, p->heap.n, 0);
-}
-
-/* The block at the top is used up: its next, or the client is dry. */
-static void refill_top(hf_pipeline *p)
-{
-    hf_pipeline_client *c = p->heap.at[0].client;
     hf_event_block *b = c->ready;
 
     c->head->next = p->used;
@@ -170,16 +198,16 @@ static void refill_top(hf_pipeline *p)
     if (b) {
         c->ready = b->next;
         b->next = NULL;
-        set_top(p, c, b);
+        set_head(&p->tree, c, b);
         return;
     }
     pthread_mutex_lock(&p->mutex);
     hf_blocks_put_used(p);
     c->head = next_block(p, c);
     if (c->head) {
-        set_top(p, c, c->head);
+        set_head(&p->tree, c, c->head);
     } else {
-        heap_drop_top(p);
+        drop_leaf(&p->tree, c->leaf);
         if (c->left)
             hf_vec_push(&p->gone, c->number);
         else
@@ -190,45 +218,32 @@ static void refill_top(hf_pipeline *p)
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* How far the top may go: up to the second, and the watermark. */
-static uint64_t limit_of(const hf_pipeline *p)
-{
-    const hf_heap_entry *h = p->heap.at;
-    uint64_t limit = p->watermark;
-
-    if (p->heap.n > 1 && h[1].before < limit)
-        limit = h[1].before;
-    if (p->heap.n > 2 && h[2].before < limit)
-        limit = h[2].before;
-    return limit;
-}
-
 size_t hf_pipeline_merge(hf_pipeline *p, hf_event *to, size_t most)
 {
+    hf_merge_tree *t = &p->tree;
+    hf_merge_node first = t->n > 0 ? t->nodes[1] : (hf_merge_node){0};
     uint64_t batches = 0;
     size_t n = 0;
 
-    while (n < most && p->heap.n > 0 && p->heap.at[0].before <= p->watermark) {
-        hf_event_block *b = p->heap.at[0].client->head;
-        uint64_t limit = limit_of(p);
-        uint32_t i = b->at, end = b->n;
+    while (n < most && t->n > 0 && first.before <= p->watermark) {
+        hf_merge_leaf *l = &t->leaves[first.leaf];
+        const hf_event *e = l->at;
+        uint32_t leaf = first.leaf;
 
-        if (end - i > most - n)
-            end = i + (uint32_t)(most - n);
-        do { /* they were written by another core */
-            __builtin_prefetch(&b->events[i + AHEAD]);
-            to[n++] = b->events[i++];
-        } while (i < end && b->events[i].before <= limit);
-        b->at = i;
-        p->done = to[n - 1].before;
-        batches++;
-        if (i == b->n) {
-            refill_top(p);
+        __builtin_prefetch(e + AHEAD); /* written by another core */
+        to[n++] = *e++;
+        l->at = e;
+        if (e == l->end) {
+            p->done = to[n - 1].before; /* asked for there */
+            refill(p, l->client);
+            first = t->nodes[1];
         } else {
-            p->heap.at[0].before = b->events[i].before;
-            sift_down(p->heap.at, p->heap.n, 0);
+            first = set_leaf(t, (hf_merge_node){e->before, leaf});
         }
+        batches += first.leaf != leaf;
     }
+    if (n > 0)
+        p->done = to[n - 1].before;
     p->n_batches += batches;
     p->n_taken += n;
     return n;

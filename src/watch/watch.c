@@ -58,7 +58,7 @@ static void txn_release(watch_txn *t)
     hf_vec_release(&t->doubtful);
     hf_vec_release(&t->locks);
     hf_vec_release(&t->rows);
-    hf_map_release(&t->places);
+    hf_vec_release(&t->places);
 }
 
 void hf_watch_free(hf_watch *w)
