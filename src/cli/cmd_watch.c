@@ -185,8 +185,10 @@ static const hf_option options[] = {
      .max = 64,
      .summary = "threads that judge, beside the one that reads",
      .detail =
-         "The violations are the same, in the same order. Without it, two "
-         "for a finished file if there are three cores or more, else one.",
+         "The violations are the same, in the same order. Without it, one, "
+         "and two for a finished file if there are three cores or more. The "
+         "one that reads a finished file judges, too, when it is ahead, "
+         "unless this is 1.",
      .example = "--threads 2"},
     {.name = "max",
      .letter = 'm',

@@ -270,9 +270,9 @@ static bool tick(void *user, hf_watcher *watcher)
     return false;
 }
 
-/* A finished file comes as fast as it is read: a second thread judges, where
- * there is a core for it beside the two that read and judge.  Else one keeps up
- * with any database. */
+/* A finished file comes as fast as it is read: who reads judges, too, when he
+ * is ahead (unless it is to be one thread), and where there is a core for it
+ * beside these two so does a third.  Else one keeps up with any database. */
 static unsigned threads_of(const hf_watching *w, bool live)
 {
     if (w->set->threads.given)
@@ -294,6 +294,9 @@ void hf_watching_open(hf_watching *w, bool live, bool sessions_return,
         .starts_empty = w->is_ours || w->set->initial == 1,
         .is_unknown = w->set->initial == 2,
         .one_level = w->is_ours,
+        .source_helps = w->alone && !live &&
+                        (w->set->threads.given ? w->set->threads.value > 1
+                                               : hf_threads_available() > 1),
         .slack_ns = slack_ns,
         .sessions_return = sessions_return,
         .violation = print,

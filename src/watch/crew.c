@@ -1,6 +1,7 @@
 /* crew.c: threads that work on the shards of a batch.
  *
- * While they do, the caller takes in the next batch; then it helps.  Which
+ * While they do, the caller takes in the next batch; then it helps, as others
+ * may who have nothing better to do (hf_watch_help()).  Which
  * thread takes which shard does not matter to what is found; each begins at a
  * place of its own, so that the keys of a shard mostly stay in one cache.
  *
@@ -33,10 +34,11 @@ struct watch_crew {
     crew_thread threads[];
 };
 
-/* Takes shards until there is none. */
-static void work_off(struct watch_crew *c, uint32_t first)
+/* Takes shards until there is none.  True: it had some. */
+static bool work_off(struct watch_crew *c, uint32_t first)
 {
     uint64_t batch = atomic_load(&c->batch);
+    bool some = false;
 
     for (uint32_t k = 0; k < SHARDS; k++) {
         uint32_t i = (first + k) % SHARDS;
@@ -45,6 +47,7 @@ static void work_off(struct watch_crew *c, uint32_t first)
         if (last >= batch ||
             !atomic_compare_exchange_strong(&c->taken[i], &last, batch))
             continue;
+        some = true;
         hf_watch_shard_run(&c->w->shards[i]);
         if (atomic_fetch_sub(&c->active, 1) == 1) {
             (void)pthread_mutex_lock(&c->lock);
@@ -52,6 +55,7 @@ static void work_off(struct watch_crew *c, uint32_t first)
             (void)pthread_mutex_unlock(&c->lock);
         }
     }
+    return some;
 }
 
 static void *serve(void *user)
@@ -68,7 +72,7 @@ static void *serve(void *user)
         }
         seen = atomic_load(&c->batch);
         (void)pthread_mutex_unlock(&c->lock);
-        work_off(c, t->first);
+        (void)work_off(c, t->first);
         (void)pthread_mutex_lock(&c->lock);
     }
     (void)pthread_mutex_unlock(&c->lock);
@@ -120,11 +124,18 @@ void hf_watch_crew_start(struct watch_crew *c)
     atomic_fetch_add(&c->batch, 1);
     (void)pthread_cond_broadcast(&c->work);
     (void)pthread_mutex_unlock(&c->lock);
+    if (c->w->options.helpers)
+        c->w->options.helpers(c->w->options.user);
+}
+
+bool hf_watch_crew_help(struct watch_crew *c)
+{
+    return work_off(c, SHARDS / 2);
 }
 
 void hf_watch_crew_wait(struct watch_crew *c)
 {
-    work_off(c, 0);
+    (void)work_off(c, 0);
     for (unsigned i = 0; i < SPINS && atomic_load(&c->active) > 0; i++)
         atomic_thread_fence(memory_order_acquire);
     if (atomic_load(&c->active) == 0)

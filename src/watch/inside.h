@@ -680,6 +680,8 @@ void hf_watch_past_add(hf_watch *w, past_write p);
 struct watch_crew *hf_watch_crew_new(hf_watch *w, unsigned threads);
 void hf_watch_crew_free(struct watch_crew *c);
 void hf_watch_crew_start(struct watch_crew *c);
+/* By any thread: true, if there was something to do. */
+bool hf_watch_crew_help(struct watch_crew *c);
 /* Helps, and returns when all shards are done. */
 void hf_watch_crew_wait(struct watch_crew *c);
 

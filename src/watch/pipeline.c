@@ -71,7 +71,7 @@ void hf_block_put(hf_pipeline *p, hf_event_block *b)
         *(small ? &p->n_free_small : &p->n_free) += 1;
     }
     /* not for a single block: it would wait again at once */
-    if (p->held && blocks_in_use(p) <= p->ahead_blocks / 2) {
+    if (p->held && blocks_in_use(p) <= p->low_blocks) {
         p->held = false;
         pthread_cond_broadcast(&p->room);
     }
@@ -103,6 +103,7 @@ hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o)
     p->ahead_blocks = o->ahead / block_bytes(HF_BLOCK_EVENTS);
     if (p->ahead_blocks < FEWEST_BLOCKS || p->ahead_blocks > p->most_blocks)
         p->ahead_blocks = p->most_blocks;
+    p->low_blocks = p->ahead_blocks / 2;
     p->spill_fd = -1;
     p->watermark = UINT64_MAX;
     pthread_mutexattr_init(&spins);
@@ -200,16 +201,33 @@ static hf_event_run *last_run(hf_event_queue *q)
     return q->runs.n > q->first ? &q->runs.at[q->runs.n - 1] : NULL;
 }
 
+/* Under the mutex, which others have meanwhile: there is room, the consumer
+ * needs more to go on with, or all is over. */
+static void wait_for_room(hf_pipeline *p)
+{
+    p->held = true;
+    while (p->held && !p->stopped && !p->starved) {
+        uint64_t nudges = p->nudges;
+        bool helped = false;
+
+        if (p->o.help) {
+            pthread_mutex_unlock(&p->mutex);
+            helped = p->o.help(p->o.user);
+            pthread_mutex_lock(&p->mutex);
+        }
+        if (!helped && nudges == p->nudges && p->held && !p->stopped &&
+            !p->starved)
+            pthread_cond_wait(&p->room, &p->mutex);
+    }
+}
+
 /* A block for the client; waits until there may be one.  NULL: stopped. */
 static hf_event_block *new_block(hf_pipeline *p, hf_pipeline_client *c)
 {
     hf_event_run *last;
 
-    while (blocks_in_use(p) >= p->ahead_blocks && !p->stopped && !p->starved &&
-           !p->o.one_thread) {
-        p->held = true;
-        pthread_cond_wait(&p->room, &p->mutex);
-    }
+    if (blocks_in_use(p) >= p->ahead_blocks && !p->o.one_thread)
+        wait_for_room(p);
     if (p->stopped)
         return NULL;
     /* the consumer may have taken it meanwhile */
@@ -431,6 +449,18 @@ void hf_pipeline_end(hf_pipeline *p)
     p->stats.clients = 0;
     p->ended = true;
     pthread_cond_signal(&p->work);
+    p->low_blocks = 0; /* to the end */
+    if (p->o.help && blocks_in_use(p) > 0)
+        wait_for_room(p);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void hf_pipeline_nudge(hf_pipeline *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->nudges++;
+    if (p->held)
+        pthread_cond_broadcast(&p->room);
     pthread_mutex_unlock(&p->mutex);
 }
 

@@ -43,6 +43,10 @@ typedef struct hf_pipeline_options {
     uint64_t stall_ns;     /* 0: clients are waited for */
     const char *directory; /* for the file of what does not fit; stays */
     bool one_thread;       /* producer and consumer are one: never wait */
+    /* A producer that would wait may do something else: false, if there is
+     * nothing to do until hf_pipeline_nudge().  NULL: it waits. */
+    bool (*help)(void *user);
+    void *user;
 } hf_pipeline_options;
 
 hf_pipeline *hf_pipeline_new(const hf_pipeline_options *o);
@@ -88,6 +92,8 @@ uint64_t hf_pipeline_reached(const hf_pipeline *p);
  * it is a SCAN, `extra` is by how many microseconds its client's clock went
  * back, if it did. */
 size_t hf_pipeline_take_late(hf_pipeline *p, hf_event *to, size_t most);
+/* There is something to help with. */
+void hf_pipeline_nudge(hf_pipeline *p);
 /* Producers are let go; their events are lost. */
 void hf_pipeline_stop(hf_pipeline *p);
 

@@ -94,7 +94,9 @@ struct hf_pipeline {
     hf_event_block *free_blocks, *free_small;
     size_t n_blocks, n_small, most_blocks; /* in use; bound, of both */
     size_t ahead_blocks;                   /* above this a producer waits */
+    size_t low_blocks;                     /* ... until there are so few */
     bool held;                             /* one does */
+    uint64_t nudges;                       /* so often there was work for it */
     size_t n_free, n_free_small;
     HF_VEC(hf_event) late;
     HF_VEC(uint32_t) gone; /* clients that left and have nothing more */

@@ -47,7 +47,7 @@ hf_watch *hf_watch_new(const hf_watch_options *options)
     for (uint32_t i = 0; i < SHARDS; i++)
         hf_watch_shard_init(&w->shards[i], w);
     w->join = hf_watch_join_new(w);
-    if (options->threads > 1)
+    if (options->threads > 1 || options->helpers)
         w->crew = hf_watch_crew_new(w, options->threads);
     return w;
 }
@@ -257,6 +257,11 @@ bool hf_watch_advance(hf_watch *w, uint64_t t)
 uint64_t hf_watch_reached(const hf_watch *w)
 {
     return w->watermark;
+}
+
+bool hf_watch_help(hf_watch *w)
+{
+    return w->crew && hf_watch_crew_help(w->crew);
 }
 
 void hf_watch_lost(hf_watch *w, uint32_t client)

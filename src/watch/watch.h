@@ -210,7 +210,9 @@ typedef enum hf_watch_total_kind {
 typedef struct hf_watch_options {
     const hf_profile *profile; /* borrowed */
     unsigned threads;          /* 0 and 1: the caller's only */
-    uint64_t clock_error;      /* ns, between any two clients */
+    /* There is something for hf_watch_help() to do; NULL: nobody calls it. */
+    void (*helpers)(void *user);
+    uint64_t clock_error; /* ns, between any two clients */
     /* Each violation; may be NULL.  False: no more of them, and feed does
      * nothing from there on. */
     bool (*violation)(void *user, const hf_violation *v);
@@ -275,6 +277,11 @@ void hf_watch_feed_late(hf_watch *w, const hf_event *events, size_t n);
 
 /* No event with before < t will come. */
 bool hf_watch_advance(hf_watch *w, uint64_t t);
+
+/* By any thread, between hf_watch_new() and hf_watch_free(), where
+ * options.helpers is set: works on what is to be judged.  False: there is
+ * nothing, until that is called. */
+bool hf_watch_help(hf_watch *w);
 
 /* Nobody will hear of this client again, or nobody knows: its running
  * transaction may have committed at any time since its last event. */

@@ -144,10 +144,26 @@ static hf_watch_match on_count(void *user, uint32_t scan, uint32_t key,
     return hf_watch_scans_counts(w->scans, scan, value, ret);
 }
 
+/* A source that is ahead judges, too. */
+static bool on_spare(void *user)
+{
+    hf_watcher *w = user;
+
+    return hf_watch_help(w->watch);
+}
+
+static void on_work(void *user)
+{
+    hf_watcher *w = user;
+
+    hf_pipeline_nudge(w->pipeline);
+}
+
 hf_watcher *hf_watcher_new(const hf_watcher_options *o)
 {
     hf_watcher *w = HF_NEW(hf_watcher);
     hf_watch_options watch = o->watch;
+    hf_pipeline_options pipeline = o->pipeline;
 
     w->o = *o;
     w->names = hf_watch_names_new();
@@ -166,8 +182,13 @@ hf_watcher *hf_watcher_new(const hf_watcher_options *o)
     watch.matches = on_match;
     watch.counts = on_count;
     watch.user = w;
+    if (o->source_helps) {
+        watch.helpers = on_work;
+        pipeline.help = on_spare;
+        pipeline.user = w;
+    }
+    w->pipeline = hf_pipeline_new(&pipeline);
     w->watch = hf_watch_new(&watch);
-    w->pipeline = hf_pipeline_new(&o->pipeline);
     w->door = NO_CLIENT;
     return w;
 }

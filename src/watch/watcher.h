@@ -57,8 +57,9 @@ typedef struct hf_watcher_options {
     /* Nothing was there before the first event but what is announced.  Else
      * that is so once anything is announced; until then nobody knows. */
     bool starts_empty;
-    bool is_unknown; /* not even then */
-    bool one_level;  /* what levels transactions name does not matter */
+    bool is_unknown;   /* not even then */
+    bool one_level;    /* what levels transactions name does not matter */
+    bool source_helps; /* who produces judges, too, instead of waiting */
     uint64_t slack_ns;
     /* session 3.1 is what session 3 became after its connection broke */
     bool sessions_return;

@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/out.h"
+#include "base/rng.h"
 #include "history/pieces.h"
 #include "history/text.h"
 #include "watch/lines.h"
@@ -723,6 +726,106 @@ static void test_aggregates(void **state)
 #undef LEVEL
 }
 
+/* ---- a source that judges, too --------------------------------------------
+ */
+
+typedef struct helped {
+    hf_watcher *w;
+    const hf_history *h;
+    uint64_t n, hash; /* of violations, in their order */
+} helped;
+
+static bool add_up(void *user, hf_watcher *w, const hf_violation *v)
+{
+    helped *x = user;
+
+    (void)w;
+    x->n++;
+    x->hash = (x->hash ^ v->txn << 20 ^ v->key ^ (uint64_t)v->rule << 60) *
+              0x9e3779b97f4a7c15u;
+    return true;
+}
+
+static void *produce(void *user)
+{
+    const helped *x = user;
+
+    (void)hf_watcher_piece(x->w, x->h);
+    hf_watcher_end(x->w);
+    return NULL;
+}
+
+/* Of eight sessions each writes rows of its own and reads those of the others,
+ * now and then what is not there any more. */
+static hf_history *many_transactions(unsigned n)
+{
+    hf_out text;
+    hf_history *h;
+    hf_rng r;
+    unsigned newest[64] = {0};
+
+    hf_out_init_memory(&text);
+    hf_rng_seed(&r, 5);
+    for (unsigned i = 1; i <= n; i++) {
+        unsigned read = hf_rng_below(&r, 64), wrote = hf_rng_below(&r, 64);
+        unsigned value = hf_rng_chance(&r, 1) && newest[read] > 0
+                             ? newest[read] - 1
+                             : newest[read];
+
+        newest[wrote] = i;
+        hf_out_format(&text,
+                      "{\"session\":%u,\"begin\":%u0,\"end\":%u9,\"ops\":["
+                      "{\"op\":\"r\",\"key\":%u,\"value\":%u,\"at\":[%u1,"
+                      "%u2]},{\"op\":\"w\",\"key\":%u,\"value\":%u,\"at\":["
+                      "%u3,%u4]},{\"op\":\"commit\",\"at\":[%u5,%u6]}]}\n",
+                      i % 8, i, i, read, value, i, i, wrote, i, i, i, i, i);
+    }
+    hf_out_char(&text, '\0');
+    h = history_of(text.at);
+    hf_out_release(&text);
+    return h;
+}
+
+static helped judge_helped(const hf_history *h, unsigned threads, bool helps)
+{
+    helped x = {.h = h};
+    pthread_t source;
+
+    x.w = hf_watcher_new(&(hf_watcher_options){
+        .watch = {.profile = hf_profile_find(
+                      HF_STR("postgresql/repeatable-read"), NULL),
+                  .threads = threads,
+                  .batch = 64},
+        .pipeline = {.ahead = (size_t)1 << 17},
+        .source_helps = helps,
+        .starts_empty = false,
+        .violation = add_up,
+        .user = &x});
+    assert_int_equal(hf_watcher_count(x.w, h), 0);
+    hf_watcher_begin(x.w, HF_SESSIONS_COUNTED);
+    pthread_create(&source, NULL, produce, &x);
+    hf_watcher_consume(x.w);
+    pthread_join(source, NULL);
+    hf_watcher_free(x.w);
+    return x;
+}
+
+static void test_a_source_that_judges(void **state)
+{
+    hf_history *h = many_transactions(20000);
+    helped alone = judge_helped(h, 1, false);
+
+    (void)state;
+    assert_true(alone.n > 10);
+    for (unsigned i = 0; i < 12; i++) {
+        helped x = judge_helped(h, 1 + i % 3, i % 4 != 3);
+
+        assert_int_equal(x.n, alone.n);
+        assert_int_equal(x.hash, alone.hash);
+    }
+    hf_history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -742,6 +845,7 @@ int main(void)
         cmocka_unit_test(test_complaints_pass),
         cmocka_unit_test(test_locks_of_conditions),
         cmocka_unit_test(test_aggregates),
+        cmocka_unit_test(test_a_source_that_judges),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
