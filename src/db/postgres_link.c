@@ -34,6 +34,7 @@ static const struct meaning {
     {"40", HF_DB_ABORTED},    /* serialization failure, deadlock */
     {"40003", HF_DB_LOST},    /* completion unknown */
     {"44", HF_DB_REFUSED},    /* check of a view */
+    {"53200", HF_DB_ABORTED}, /* no room for its locks or conflicts just now */
     {"55P03", HF_DB_ABORTED}, /* lock not available */
     {"57014", HF_DB_ABORTED}, /* cancelled, statement timeout */
     {"57P", HF_DB_LOST},      /* shutdown, crash, starting up */

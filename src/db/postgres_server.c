@@ -29,7 +29,10 @@
 
 /* enable_seqscan: a scan of a small table would lock all of it against
  * writers at serializable, and half of the transactions would fail.
- * full_page_writes stays on: kill -9 may tear a page. */
+ * full_page_writes stays on: kill -9 may tear a page.
+ * max_connections is far more than there are: the tables for conflicts of
+ * serializable transactions are as large as it, and the longest run fills
+ * them. */
 static const char settings[] =
     "listen_addresses = '%s'\n"
     "unix_socket_directories = '%s'\n"
@@ -96,7 +99,7 @@ static hf_status write_settings(hf_pg_db *p, hf_error *err)
                        "the directory's name has a quote in it");
     (void)snprintf(text, sizeof(text), settings, p->network ? LOOPBACK : "",
                    hf_server_directory(p->server),
-                   p->base.options.clients * p->nodes + 30);
+                   p->base.options.clients * p->nodes * 4 + 100);
     return hf_server_write(p->server, "n0/postgresql.conf", text, true, err);
 }
 
