@@ -137,8 +137,7 @@ typedef struct watch_held {
     uint64_t txn;
     span at, snapshot, end;
     uint64_t latest; /* greatest end.hi of this and all older ones */
-    uint64_t serial;
-    uint32_t next; /* older, same row */
+    uint32_t next;   /* older, same row */
     uint32_t row, key;
     uint32_t scan;  /* as in own_lock */
     uint64_t value; /* written */
@@ -158,7 +157,7 @@ typedef struct watch_doubt {
 /* A read whose version may still get a successor. */
 typedef struct watch_reader {
     uint64_t txn, ref; /* the version's */
-    span snapshot, at;
+    span snapshot;
     uint64_t serial;
     uint32_t key, next, scan;
     uint32_t statement;
@@ -638,7 +637,14 @@ span hf_watch_read_snapshot(const hf_watch *w, const watch_txn *t, span at,
                             bool locks, uint8_t *ret_flags);
 /* Remembers a read's lock; scan: see own_lock. */
 void hf_watch_lock_read(hf_watch *w, watch_txn *t, own_lock lock);
-const own_write *hf_watch_own(const watch_txn *t, uint32_t key);
+const own_write *hf_watch_find_own(const watch_txn *t, uint32_t key);
+/* What t itself has written there; NULL: nothing. */
+static inline const own_write *hf_watch_own(const watch_txn *t, uint32_t key)
+{
+    return t->filter[key >> 6 & 3] >> (key & 63) & 1 ? hf_watch_find_own(t, key)
+                                                     : NULL;
+}
+
 void hf_watch_new_page(hf_watch *w, uint32_t page);
 
 /* The key has a place. */

@@ -101,10 +101,8 @@ static void place_writes(watch_txn *t, size_t from)
     t->is_placed = true;
 }
 
-const own_write *hf_watch_own(const watch_txn *t, uint32_t key)
+const own_write *hf_watch_find_own(const watch_txn *t, uint32_t key)
 {
-    if (!(t->filter[key >> 6 & 3] >> (key & 63) & 1))
-        return NULL;
     if (t->writes.n > MANY_WRITES) {
         uint32_t at = t->places.at[place_of(t, key)];
 

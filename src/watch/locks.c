@@ -216,7 +216,6 @@ static void compare_open(watch_shard *s, const watch_item *it, watch_key *row,
 static watch_held held_of(const watch_item *it)
 {
     return (watch_held){.txn = it->txn,
-                        .serial = it->serial,
                         .at = it->at,
                         .snapshot = it->snapshot,
                         .end = it->end,

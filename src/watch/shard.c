@@ -47,6 +47,7 @@
 #include <string.h>
 
 _Static_assert(sizeof(watch_key) == 64, "a key is one cache line");
+_Static_assert(sizeof(watch_reader) == 64, "a reader, too");
 
 void hf_watch_shard_init(watch_shard *s, hf_watch *w)
 {
@@ -296,7 +297,6 @@ static void add_reader(watch_shard *s, watch_key *k, const watch_item *it,
                                               .key = it->key,
                                               .ref = ref & ~VERSION_FLAGS,
                                               .snapshot = it->snapshot,
-                                              .at = it->at,
                                               .serial = it->serial,
                                               .next = k->readers,
                                               .scan = it->scan,
