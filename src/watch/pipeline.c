@@ -450,7 +450,7 @@ void hf_pipeline_end(hf_pipeline *p)
     p->ended = true;
     pthread_cond_signal(&p->work);
     p->low_blocks = 0; /* to the end */
-    if (p->o.help && blocks_in_use(p) > 0)
+    if (p->o.help && !p->o.one_thread && blocks_in_use(p) > 0)
         wait_for_room(p);
     pthread_mutex_unlock(&p->mutex);
 }

@@ -76,7 +76,7 @@ bool hf_pipeline_put(hf_pipeline *p, uint32_t client, const hf_event *events,
 void hf_pipeline_promise(hf_pipeline *p, uint32_t client, uint64_t from);
 /* Nothing at all. */
 void hf_pipeline_leave(hf_pipeline *p, uint32_t client);
-/* All have left. */
+/* All have left.  Where there is options.help, returns when all is taken. */
 void hf_pipeline_end(hf_pipeline *p);
 
 /* ---- the consumer -------------------------------------------------------- */
