@@ -15,7 +15,8 @@ typedef struct maker {
     hf_txn_part *part;
     hf_event e;     /* what all have */
     uint64_t start; /* of the operation before */
-    uint64_t end;   /* the last answer so far */
+    uint64_t end;   /* the last answer so far that has a time */
+    hf_op_id next;  /* the next operation that has times, or after the last */
     bool has_statement, in_scan;
     bool has_columns; /* of rows were named */
     bool begun, ended;
@@ -448,26 +449,52 @@ static void put_op(maker *m, hf_op_id op)
 
 /* ---- times --------------------------------------------------------------- */
 
+static void heard(maker *m, uint64_t answer)
+{
+    if (answer != HF_TIME_NONE && answer > m->end)
+        m->end = answer;
+}
+
+/* When what has no times may begin: after the last answer. */
+static uint64_t earliest(const maker *m)
+{
+    return m->end > m->start ? m->end : m->start;
+}
+
+/* When it has ended: before the next call, by the end of all. */
+static uint64_t latest(maker *m, hf_op_id op)
+{
+    hf_op_id last = m->h->op_first[m->txn + 1];
+    uint64_t start = 0, end;
+
+    if (m->next <= op)
+        m->next = op + 1;
+    while (m->next < last &&
+           !hf_op_interval(m->h, m->txn, m->next, &start, &end))
+        m->next++;
+    if (m->next == last)
+        return hf_txn_end_time(m->h, m->txn);
+    return start > earliest(m) ? start : earliest(m);
+}
+
 /* The times of an operation; and is it of the statement before? */
 static void set_times(maker *m, hf_op_id op)
 {
     uint64_t start, end;
-    bool same;
+    bool same = false;
 
     if (!hf_op_interval(m->h, m->txn, op, &start, &end)) {
-        start = m->start;
-        end = hf_txn_end_time(m->h, m->txn);
-        same = false;
+        end = latest(m, op);
+        start = earliest(m) <= end ? earliest(m) : m->start;
     } else {
         same = start == m->e.before && end == m->e.after && start < end;
+        heard(m, end);
     }
     if (!same || !m->has_statement)
         m->e.statement = m->part->statement++;
     m->has_statement = true;
     m->e.before = m->start = start;
     m->e.after = end;
-    if (end != HF_TIME_NONE && end > m->end)
-        m->end = end;
 }
 
 static bool is_weaker(const maker *m)
@@ -502,6 +529,7 @@ static bool put_mark(maker *m, hf_op_id op)
         return true;
     if (kind == HF_OP_BEGIN) {
         put_begin(m, start, end);
+        heard(m, end);
         return true;
     }
     if (m->part->no_end)
@@ -526,7 +554,7 @@ static void put_end(maker *m)
     if (m->ended || m->part->no_end)
         return;
     /* called after the last answer, answered by the end */
-    m->e.before = m->end > m->start ? m->end : m->start;
+    m->e.before = earliest(m);
     m->e.after = outcome == HF_UNKNOWN_OUTCOME ? UINT64_MAX
                                                : hf_txn_end_time(m->h, m->txn);
     if (m->e.before > m->e.after)
@@ -535,21 +563,20 @@ static void put_end(maker *m)
     put(m, outcome == HF_ABORTED ? HF_EVENT_ABORT : HF_EVENT_COMMIT, 0);
 }
 
-/* When it begins, and the end of that: its first operation's start. */
+/* When it begins, and the end of that: the start of its first operation that
+ * has times. */
 static bool begin_of(const hf_history *h, hf_txn_id txn, uint64_t *ret_start,
                      uint64_t *ret_end)
 {
     uint64_t begin = hf_txn_begin_time(h, txn), start, end;
     hf_op_id op = h->op_first[txn];
-    bool some = false;
+    bool some = false, first = true;
 
-    /* a BEGIN without times is before what comes next */
-    while (op < h->op_first[txn + 1] && !some)
-        if (!(some = hf_op_interval(h, txn, op, &start, &end)) &&
-            hf_op_kind_of(h, op++) != HF_OP_BEGIN)
-            break;
-
-    if (begin == HF_TIME_NONE && !some)
+    for (; op < h->op_first[txn + 1] && !some; op++) {
+        some = hf_op_interval(h, txn, op, &start, &end);
+        first &= some || hf_op_kind_of(h, op) == HF_OP_BEGIN;
+    }
+    if (begin == HF_TIME_NONE && !(some && first))
         return false;
     *ret_start = begin != HF_TIME_NONE ? begin : start;
     *ret_end = some ? start : hf_txn_end_time(h, txn);

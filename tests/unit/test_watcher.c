@@ -524,6 +524,31 @@ static void test_what_has_no_times(void **state)
                   "\"value\":3,\"at\":[2,4]},[\"commit\"]]}",
                   s, sizeof s),
         "B[2,2] W0=3[2,4] C[4,9]");
+    /* what has no times is between the calls that have; the commit, too, may
+     * have been at any time since */
+    assert_string_equal(events_of("{\"begin\":1,\"end\":9,\"ops\":[[\"w\",7,"
+                                  "3],[\"w\",8,4]]}",
+                                  s, sizeof s),
+                        "B[1,9] W0=3[1,9] W1=4[1,9] C[1,9]");
+    assert_string_equal(
+        events_of("{\"begin\":1,\"end\":9,\"ops\":[[\"r\",7,3],{\"op\":\"w\","
+                  "\"key\":7,\"value\":4,\"at\":[2,4]},[\"r\",8,5],[\"r\",9,"
+                  "6],{\"op\":\"commit\",\"at\":[7,8]}]}",
+                  s, sizeof s),
+        "B[1,2] R0=3[1,2] W0=4[2,4] R1=5[4,7] R2=6[4,7] C[7,8]");
+    assert_string_equal(
+        events_of("{\"begin\":1,\"end\":9,\"ops\":[{\"op\":\"begin\",\"at\":"
+                  "[1,3]}]}",
+                  s, sizeof s),
+        "B[1,3] C[3,9]");
+    j = judge("postgresql/repeatable-read",
+              "{\"initial\":[[\"x\",0]]}\n"
+              "{\"session\":1,\"begin\":10,\"end\":100,\"ops\":[[\"w\",\"x\","
+              "1]]}\n"
+              "{\"session\":2,\"begin\":20,\"end\":50,\"ops\":[[\"r\",\"x\","
+              "1]]}\n");
+    assert_int_equal(j.file + j.stream, 0);
+    assert_int_equal(j.stats.watch.reads_judged, 1);
     /* a write without an answer: the transaction may not have it */
     j = judge("postgresql/repeatable-read",
               "{\"initial\":[[\"x\",1]]}\n"
