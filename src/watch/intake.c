@@ -443,7 +443,10 @@ static span take_time(hf_watch *w, const hf_event *e, bool *ret_bad)
     watch_client *c = &w->clients.at[e->client];
     uint64_t before = e->before, after = e->after;
     uint64_t late;
-    bool same = before == c->last_before && after == c->last_after;
+    /* calls of which nobody knows more than between which others they were;
+     * the last of a transaction that aborted may have had no answer */
+    bool same = before == c->last_before &&
+                (after == c->last_after || after == UINT64_MAX);
 
     if (after < before) {
         complain(w, HF_COMPLAINT_NEGATIVE, e);

@@ -561,7 +561,13 @@ static void test_what_has_no_times(void **state)
                   LINE("3", 90, 91, "\"op\":\"r\",\"key\":\"x\",\"value\":2"));
     assert_int_equal(j.file, 0);
     assert_int_equal(j.stream, 0);
-    /* one that failed cleanly is no reason to complain of anything */
+    /* one that failed cleanly is no reason to complain of anything, nor is one
+     * without times */
+    j = judge("postgresql/repeatable-read",
+              "{\"session\":1,\"begin\":10,\"end\":19,\"outcome\":\"aborted\","
+              "\"ops\":[[\"w\",\"x\",2],[\"w\",\"y\",3]]}\n");
+    for (unsigned c = 0; c < HF_COMPLAINT_COUNT; c++)
+        assert_int_equal(j.stats.watch.complaints[c], 0);
     j = judge("postgresql/repeatable-read",
               "{\"initial\":[[\"x\",1]]}\n"
               "{\"session\":1,\"begin\":10,\"end\":19,\"outcome\":\"aborted\","
