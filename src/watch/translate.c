@@ -20,6 +20,7 @@ typedef struct maker {
     bool has_statement, in_scan;
     bool has_columns; /* of rows were named */
     bool begun, ended;
+    bool is_blind; /* it wrote, and nobody knows how long before its commit */
 } maker;
 
 void hf_translator_release(hf_translator *t)
@@ -461,7 +462,21 @@ static uint64_t earliest(const maker *m)
     return m->end > m->start ? m->end : m->start;
 }
 
-/* When it has ended: before the next call, by the end of all. */
+static bool writes(const hf_history *h, hf_txn_id txn)
+{
+    for (hf_op_id op = h->op_first[txn]; op < h->op_first[txn + 1]; op++) {
+        hf_op_kind kind = hf_op_kind_of(h, op);
+
+        if (kind != HF_OP_READ && kind != HF_OP_BEGIN && kind != HF_OP_COMMIT &&
+            kind != HF_OP_ABORT && kind != HF_OP_PREDICATE_READ)
+            return true;
+    }
+    return false;
+}
+
+/* When it has ended: before the next call, by the end of all.  The engine
+ * takes it that a call has ended when the commit begins; where that is not
+ * known, and something was written, it is as if there had been no answer. */
 static uint64_t latest(maker *m, hf_op_id op)
 {
     hf_op_id last = m->h->op_first[m->txn + 1];
@@ -472,8 +487,12 @@ static uint64_t latest(maker *m, hf_op_id op)
     while (m->next < last &&
            !hf_op_interval(m->h, m->txn, m->next, &start, &end))
         m->next++;
-    if (m->next == last)
-        return hf_txn_end_time(m->h, m->txn);
+    if (m->next == last) {
+        m->is_blind |= m->part->no_begin || m->part->no_end ||
+                       m->h->txn_outcome[m->txn] == HF_UNKNOWN_OUTCOME ||
+                       writes(m->h, m->txn);
+        return m->is_blind ? UINT64_MAX : hf_txn_end_time(m->h, m->txn);
+    }
     return start > earliest(m) ? start : earliest(m);
 }
 
@@ -650,6 +669,7 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
     }
     put_end(&m);
     doubt_last(&m);
+    t->no_times += m.is_blind;
     if (m.has_columns) /* they may be new */
         hf_watch_names_complete(t->names);
     part->answered = m.end;

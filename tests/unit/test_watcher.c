@@ -529,7 +529,11 @@ static void test_what_has_no_times(void **state)
     assert_string_equal(events_of("{\"begin\":1,\"end\":9,\"ops\":[[\"w\",7,"
                                   "3],[\"w\",8,4]]}",
                                   s, sizeof s),
-                        "B[1,9] W0=3[1,9] W1=4[1,9] C[1,9]");
+                        "B[1,9] W0=3[1,-1] W1=4[1,-1] C[1,9]");
+    assert_string_equal(
+        events_of("{\"begin\":1,\"end\":9,\"ops\":[[\"r\",7,3],[\"r\",8,4]]}",
+                  s, sizeof s),
+        "B[1,9] R0=3[1,9] R1=4[1,9] C[1,9]");
     assert_string_equal(
         events_of("{\"begin\":1,\"end\":9,\"ops\":[[\"r\",7,3],{\"op\":\"w\","
                   "\"key\":7,\"value\":4,\"at\":[2,4]},[\"r\",8,5],[\"r\",9,"
@@ -549,6 +553,7 @@ static void test_what_has_no_times(void **state)
               "1]]}\n");
     assert_int_equal(j.file + j.stream, 0);
     assert_int_equal(j.stats.watch.reads_judged, 1);
+    assert_int_equal(j.stats.no_times, 1);
     /* a write without an answer: the transaction may not have it */
     j = judge("postgresql/repeatable-read",
               "{\"initial\":[[\"x\",1]]}\n"
