@@ -75,7 +75,8 @@ void hf_watch_forget_txn(hf_watch *w, uint32_t slot)
 /* Where the table of places has the write of the key, or would. */
 static size_t place_of(const watch_txn *t, uint32_t key)
 {
-    size_t i = (size_t)(key * 0x9e3779b1u) & (t->places.n - 1);
+    uint32_t hash = key * 0x9e3779b1u;
+    size_t i = (hash ^ hash >> 15) & (t->places.n - 1);
 
     while (t->places.at[i] != NO_ID && t->writes.at[t->places.at[i]].key != key)
         i = (i + 1) & (t->places.n - 1);

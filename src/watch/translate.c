@@ -21,6 +21,7 @@ typedef struct maker {
     bool has_columns; /* of rows were named */
     bool begun, ended;
     bool is_blind; /* it wrote, and nobody knows how long before its commit */
+    bool is_asked; /* whether it is */
 } maker;
 
 void hf_translator_release(hf_translator *t)
@@ -488,9 +489,11 @@ static uint64_t latest(maker *m, hf_op_id op)
            !hf_op_interval(m->h, m->txn, m->next, &start, &end))
         m->next++;
     if (m->next == last) {
-        m->is_blind |= m->part->no_begin || m->part->no_end ||
-                       m->h->txn_outcome[m->txn] == HF_UNKNOWN_OUTCOME ||
-                       writes(m->h, m->txn);
+        if (!m->is_asked)
+            m->is_blind = m->part->no_begin || m->part->no_end ||
+                          m->h->txn_outcome[m->txn] == HF_UNKNOWN_OUTCOME ||
+                          writes(m->h, m->txn);
+        m->is_asked = true;
         return m->is_blind ? UINT64_MAX : hf_txn_end_time(m->h, m->txn);
     }
     return start > earliest(m) ? start : earliest(m);
