@@ -71,8 +71,8 @@ static void decide_by_states(hf_judge *e)
 {
     hf_graph *g = &e->g;
     char *reason = NULL;
-    bool first = hf_poly_has_form(g) ||
-                 (g->level->level == HF_READ_COMMITTED && !g->own);
+    hf_states_form form;
+    bool first = !g->own && hf_states_decides(g->level, &form);
 
     if (find_soon(e) || refute_rest(e))
         return;

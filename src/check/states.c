@@ -17,7 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STEPS 20000000u /* unless the budget ends it: about a minute */
+/* In turn: executed transactions, and seconds of a SAT solver; each round with
+ * so many times as much. */
+#define FIRST_STEPS 300000u
+#define FIRST_SECONDS 4.0
+#define MORE 4u
+/* At levels where an order is only a guess at what there is. */
+#define GUESS_STEPS 20000000u
 
 typedef struct decision {
     const hf_history *h;
@@ -26,7 +32,9 @@ typedef struct decision {
     hf_result *r;
     hf_states s;
     hf_states_limit limit;
+    uint64_t n_steps, n_states; /* of all searches */
     hf_states_order events;
+    hf_states_model model;
     bool says_nothing; /* none was found, at a level that needs none */
 } decision;
 
@@ -130,10 +138,11 @@ typedef struct teller {
     uint32_t *n_writes; /* per value */
     uint8_t *is_list;   /* per key */
     uint8_t *is_counter;
-    bool counters;     /* tell of these, too: no serial order does */
-    hf_txn_id *writer; /* per key, now */
-    hf_states *s;      /* reads find what was there before, or NULL */
-    hf_txn_id *maker;  /* ... per holding: who left it last */
+    bool counters;      /* tell of these, too: no serial order does */
+    hf_txn_id *writer;  /* per key, now */
+    hf_states *s;       /* reads find what was there before, or NULL */
+    hf_txn_id *maker;   /* ... per holding: who left it last */
+    const hf_map *told; /* who wrote what was read, or NULL */
     HF_VEC(hf_source) sources;
 } teller;
 
@@ -150,6 +159,8 @@ static hf_txn_id writer_of(const teller *w, hf_op_id o, hf_value_id v)
 {
     hf_key_id key = w->h->op_key[o];
 
+    if (w->told)
+        return hf_map_get(w->told, (uint64_t)hf_op_txn(w->h, o) << 32 | key);
     return w->s ? w->maker[hf_states_plain(w->s, key, v)] : w->writer[key];
 }
 
@@ -246,7 +257,9 @@ static void set_sources(decision *d)
 {
     const hf_history *h = d->h;
     hf_witness *w = &d->r->witness;
-    teller x = {.h = h, .counters = w->kind != HF_WITNESS_SERIAL};
+    teller x = {.h = h,
+                .counters = w->kind != HF_WITNESS_SERIAL,
+                .told = d->s.partial ? &d->model.sources : NULL};
 
     x.n_writes = HF_NEW_ZEROED(uint32_t, (size_t)h->n_values + 1);
     x.is_list = HF_NEW_ZEROED(uint8_t, (size_t)h->n_keys + 1);
@@ -287,7 +300,7 @@ static void set_valid(decision *d)
     *w = (hf_witness){.kind = HF_WITNESS_SERIAL};
     if (shape == HF_SHAPE_WW)
         w->kind = HF_WITNESS_COMMIT; /* reads do not matter */
-    else if (d->s.past)
+    else if (d->s.past || d->s.partial)
         w->kind = HF_WITNESS_COMMIT;
     else if (d->s.snapshots)
         w->kind = shape == HF_SHAPE_SNAPSHOT ? HF_WITNESS_SNAPSHOT
@@ -359,6 +372,9 @@ static void release(decision *d)
     hf_states_release(&d->s);
     d->s = (hf_states){0};
     hf_vec_release(&d->events);
+    d->events = (hf_states_order){0};
+    hf_states_model_release(&d->model);
+    hf_states_model_init(&d->model);
 }
 
 static hf_states_answer search(decision *d, hf_states_form form, uint64_t steps)
@@ -373,6 +389,29 @@ static hf_states_answer search(decision *d, hf_states_form form, uint64_t steps)
     rank = rank_events(d);
     answer = hf_states_search(&d->s, rank, &d->limit, &d->events);
     d->r->worlds += d->limit.n_states;
+    d->n_steps += d->limit.n_steps;
+    d->n_states += d->limit.n_states;
+    hf_free(rank);
+    return answer;
+}
+
+/* The same by a solver, for so many seconds. */
+static hf_states_answer solve(decision *d, hf_states_form form, double seconds)
+{
+    hf_budget share = hf_states_share(d->budget, seconds);
+    hf_states_answer answer;
+    uint32_t *rank;
+
+    hf_states_build(&d->s, d->h, form, NULL);
+    if (d->s.unfit)
+        return HF_STATES_OPEN;
+    rank = rank_events(d);
+    answer = hf_states_solve(&d->s, rank, &share, &d->model);
+    d->limit.part = d->model.part;
+    if (answer == HF_STATES_FOUND) {
+        d->events = d->model.order;
+        d->model.order = (hf_states_order){0};
+    }
     hf_free(rank);
     return answer;
 }
@@ -382,9 +421,7 @@ static const char *limit_of(const decision *d)
 {
     if (d->budget && d->budget->spent)
         return hf_budget_reason(d->budget);
-    return d->limit.n_steps > d->limit.steps
-               ? "the limit of this search was reached"
-               : "the memory of this search is full";
+    return "the limit of this search was reached";
 }
 
 static char *tell(decision *d, hf_states_answer answer)
@@ -400,14 +437,14 @@ static char *tell(decision *d, hf_states_answer answer)
                  " that lead nowhere, and none is left; but few enough that "
                  "are impossible by themselves, to be checked again, were not "
                  "found; %s",
-                 d->limit.n_states, limit_of(d));
+                 d->n_states, limit_of(d));
     else
         snprintf(text, sizeof(text),
                  "a search over states executed %" PRIu64
                  " transactions and found %" PRIu64
                  " states that lead nowhere, but no order of all, and no "
                  "contradiction; %s",
-                 d->limit.n_steps, d->limit.n_states, limit_of(d));
+                 d->n_steps, d->n_states, limit_of(d));
     return hf_arena_text(&d->r->arena, text, strlen(text));
 }
 
@@ -441,16 +478,60 @@ static bool find_stricter(decision *d, uint64_t steps)
     return answer == HF_STATES_FOUND;
 }
 
-static bool has_lists(const decision *d)
+static bool has_kind(const decision *d, hf_cell_kind kind)
 {
     for (hf_key_id k = 0; k < d->h->n_keys; k++)
-        if (d->s.kind[k] == HF_CELL_LIST)
+        if (d->s.kind[k] == kind)
             return true;
     return false;
 }
 
-/* An order that proves the level; NONE: the history is invalid. */
-static hf_states_answer find(decision *d, uint64_t steps)
+bool hf_states_decides(const hf_level_info *level, hf_states_form *ret)
+{
+    *ret = (hf_states_form){.sessions = level->session_order,
+                            .times = level->real_time,
+                            .snapshots = level->shape == HF_SHAPE_SNAPSHOT,
+                            .past = level->level == HF_READ_COMMITTED,
+                            .partial = level->shape == HF_SHAPE_SINGLE};
+    return level->shape == HF_SHAPE_SERIAL || level->shape == HF_SHAPE_ITEM ||
+           ret->snapshots || ret->past || ret->partial;
+}
+
+/* To the end: by states, and by a solver where there are counters, in turn. */
+static hf_states_answer decide(decision *d, hf_states_form form)
+{
+    hf_states_answer answer = HF_STATES_OPEN;
+    uint64_t steps = FIRST_STEPS;
+    double seconds = FIRST_SECONDS;
+    bool counters = has_kind(d, HF_CELL_COUNTER), helps = counters;
+
+    if ((form.partial && !counters) ||
+        ((form.past || form.partial) && has_kind(d, HF_CELL_LIST))) {
+        d->says_nothing = true;
+        return HF_STATES_OPEN;
+    }
+    while (answer == HF_STATES_OPEN && !hf_budget_spent(d->budget)) {
+        release(d);
+        if (helps) {
+            answer = solve(d, form, seconds);
+            helps = d->model.cut_short;
+        }
+        if (answer == HF_STATES_OPEN && !form.partial && !d->s.unfit &&
+            !hf_budget_spent(d->budget)) {
+            release(d);
+            answer = search(d, form, steps);
+        }
+        d->says_nothing = form.partial && !helps && answer == HF_STATES_OPEN;
+        if (d->s.unfit || d->says_nothing)
+            break;
+        steps *= MORE;
+        seconds *= MORE;
+    }
+    return answer;
+}
+
+/* An order that proves the level, whatever else there may be. */
+static hf_states_answer guess(decision *d, uint64_t steps)
 {
     const hf_level_info *info = d->level;
     hf_states_form form = {.sessions = info->session_order,
@@ -471,7 +552,8 @@ static hf_states_answer find(decision *d, uint64_t steps)
         answer = search(d, form, steps);
     }
     if (answer != HF_STATES_FOUND && info->level == HF_READ_COMMITTED &&
-        !d->s.unfit && !has_lists(d) && !hf_budget_spent(d->budget)) {
+        !d->s.unfit && !has_kind(d, HF_CELL_LIST) &&
+        !hf_budget_spent(d->budget)) {
         release(d);
         form.past = true;
         answer = search(d, form, steps);
@@ -491,13 +573,17 @@ bool hf_states_find(const hf_history *h, uint64_t steps, double seconds,
     hf_budget share = hf_states_share(budget, seconds);
     decision d = {
         .h = h, .level = hf_level_get(r->level), .budget = &share, .r = r};
-    hf_states_answer answer = find(&d, steps);
-    bool found = answer == HF_STATES_FOUND;
+    hf_states_answer answer;
+    bool found;
 
+    hf_states_model_init(&d.model);
+    answer = guess(&d, steps);
+    found = answer == HF_STATES_FOUND;
     *ret_none = answer == HF_STATES_NONE;
     if (found)
         set_valid(&d);
     release(&d);
+    hf_states_model_release(&d.model);
     return found;
 }
 
@@ -507,14 +593,24 @@ bool hf_states_decide(const hf_history *h, hf_budget *budget, hf_result *r,
     uint64_t start = hf_clock_ns();
     decision d = {
         .h = h, .level = hf_level_get(r->level), .budget = budget, .r = r};
-    hf_states_answer answer = find(&d, MOST_STEPS);
-    bool done = answer == HF_STATES_FOUND;
+    hf_states_form form;
+    bool decides = hf_states_decides(d.level, &form), done;
+    hf_states_answer answer;
 
+    hf_states_model_init(&d.model);
+    answer = guess(&d, decides ? FIRST_STEPS : GUESS_STEPS);
+    if (answer == HF_STATES_OPEN && decides && !d.s.unfit &&
+        !hf_budget_spent(budget)) {
+        d.says_nothing = false;
+        answer = decide(&d, form);
+    }
+    done = answer == HF_STATES_FOUND;
     if (done)
         set_valid(&d);
     else if (answer == HF_STATES_NONE)
         done = refute(&d, (double)(hf_clock_ns() - start) / 1e9);
     *ret_reason = done ? NULL : tell(&d, answer);
     release(&d);
+    hf_states_model_release(&d.model);
     return done;
 }

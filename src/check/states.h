@@ -15,6 +15,7 @@
  *   states_run.c     executing a transaction, and taking it back
  *   states_sums.c    what makes the search shorter: counters, twins
  *   states_search.c  who comes next
+ *   states_solve.c   the same asked of a SAT solver, where there are counters
  *   states_core.c    few transactions that are impossible by themselves
  *   states.c         what is searched for; the witness; what to say
  *
@@ -88,6 +89,7 @@ typedef struct hf_states {
     bool sessions, times; /* the order keeps them */
     bool snapshots;       /* starts and commits, not whole transactions */
     bool past;            /* reads find what was there before, too */
+    bool partial;         /* visibility counts: two may be unordered */
     const char *unfit;    /* what cannot be executed; NULL: nothing; static */
 
     /* nodes: transactions that may have happened, by part, then by begin.
@@ -137,7 +139,7 @@ typedef struct hf_states {
 
 /* What the order has to be. */
 typedef struct hf_states_form {
-    bool sessions, times, snapshots, past;
+    bool sessions, times, snapshots, past, partial;
 } hf_states_form;
 
 /* states_build.c: `kept` restricts the history as docs/semantics.md says under
@@ -272,6 +274,31 @@ typedef HF_VEC(uint32_t) hf_states_order;
 hf_states_answer hf_states_search(const hf_states *s, const uint32_t *rank,
                                   hf_states_limit *limit, hf_states_order *ret);
 
+/* A demand: what a transaction wants to find in a cell. */
+typedef struct hf_states_use {
+    hf_txn_id txn;
+    hf_key_id cell;
+} hf_states_use;
+typedef HF_VEC(hf_states_use) hf_states_uses;
+
+/* states_solve.c: what a SAT solver says. */
+typedef struct hf_states_model {
+    hf_states_order order; /* FOUND */
+    /* ... of a partial order: transaction << 32 | cell -> who wrote what it
+     * reads there; not there: the initial version */
+    hf_map sources;
+    uint32_t part;       /* NONE: of this part */
+    bool cut_short;      /* OPEN: by the budget; else it is not for it */
+    bool wants_uses;     /* set by the caller */
+    hf_states_uses uses; /* NONE: ... by these demands */
+} hf_states_model;
+
+void hf_states_model_init(hf_states_model *m);
+void hf_states_model_release(hf_states_model *m);
+/* OPEN: cut short, or not for it. */
+hf_states_answer hf_states_solve(const hf_states *s, const uint32_t *rank,
+                                 hf_budget *budget, hf_states_model *ret);
+
 /* states_core.c: `txns`, of any outcome, are impossible together, as a search
  * of so many steps found.  True: r is invalid, with as few of them as could be
  * found in so many seconds, and a proof if there is one; that may take as many
@@ -279,6 +306,10 @@ hf_states_answer hf_states_search(const hf_states *s, const uint32_t *rank,
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
                       uint64_t steps, double seconds, hf_budget *budget,
                       hf_result *r);
+
+/* Does the level decide by the search, if there are no lists?  That is what
+ * the order has to be. */
+bool hf_states_decides(const hf_level_info *level, hf_states_form *ret);
 
 /* A part of what is left of a budget (may be NULL), for what may be given
  * up. */

@@ -522,7 +522,8 @@ void hf_states_build(hf_states *s, const hf_history *h, hf_states_form form,
                      .sessions = form.sessions,
                      .times = form.times,
                      .snapshots = form.snapshots,
-                     .past = form.past};
+                     .past = form.past,
+                     .partial = form.partial};
     s->first_more = s->n_holdings = h->n_values + h->n_keys;
     hf_map_init(&s->children);
     hf_map_init(&s->numbers);

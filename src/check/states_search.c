@@ -11,7 +11,8 @@
  * failures; the next one prefers what does no harm to those who still want
  * to read, then come both again with some of the order shuffled and more
  * failures allowed.  What led nowhere is remembered from one attempt to the
- * next, so in the end one of them is complete.
+ * next, so in the end one of them is complete.  When the memory is full the
+ * new ones take the place of old ones.
  *
  * States are told apart by a hash of 64 bits.  If two had the same one an
  * order might be missed; what is found is replayed, and "there is none" is
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STATES ((size_t)1 << 25)
+#define MOST_STATES ((size_t)1 << 25) /* that are remembered: 512 MiB */
 
 /* ---- states that led nowhere --------------------------------------------- */
 
@@ -47,15 +48,20 @@ static bool is_known(const memory *m, uint64_t hash)
     return m->cap > 0 && m->at[slot_of(m, hash | 1u)] != 0;
 }
 
-/* False: no room is left. */
-static bool remember(memory *m, uint64_t hash, hf_budget *budget)
+/* May the memory become twice as large? */
+static bool may_grow(const memory *m, const hf_budget *budget)
 {
-    if (m->n >= m->cap / 2) {
+    return m->n < MOST_STATES &&
+           !(budget && budget->bytes > 0 &&
+             hf_memory_held() + m->cap * 2 * sizeof(*m->at) > budget->bytes);
+}
+
+/* Where there is no room another one is forgotten: it is looked at again. */
+static void remember(memory *m, uint64_t hash, const hf_budget *budget)
+{
+    if (m->n >= m->cap / 2 && (m->cap == 0 || may_grow(m, budget))) {
         memory old = *m;
 
-        if (old.n >= MOST_STATES ||
-            (budget && hf_budget_refuses(budget, old.cap * 2 * 8)))
-            return false;
         m->cap = old.cap ? old.cap * 2 : 1024;
         m->at = HF_NEW_ZEROED(uint64_t, m->cap);
         for (size_t i = 0; i < old.cap; i++)
@@ -63,9 +69,12 @@ static bool remember(memory *m, uint64_t hash, hf_budget *budget)
                 m->at[slot_of(m, old.at[i])] = old.at[i];
         hf_free(old.at);
     }
+    if (m->n >= m->cap / 2) {
+        m->at[(size_t)hf_mix64(hash | 1u) & (m->cap - 1)] = hash | 1u;
+        return;
+    }
     m->at[slot_of(m, hash | 1u)] = hash | 1u;
     m->n++;
-    return true;
 }
 
 /* ---- an attempt ---------------------------------------------------------- */
@@ -206,8 +215,9 @@ static hf_states_answer go_on(attempt *a)
         }
         if (a->failures > 0)
             a->failures--;
-        if (is_over(a) || !remember(&a->memory, a->run.hash, a->limit->budget))
+        if (is_over(a))
             return HF_STATES_OPEN;
+        remember(&a->memory, a->run.hash, a->limit->budget);
         a->choices.n--;
     }
     return HF_STATES_NONE;
@@ -302,7 +312,7 @@ static hf_states_answer search_part(attempt *a, const uint32_t *rank,
         a->failures = failures;
         answer = try_once(a);
         if (a->limit->n_steps > a->limit->steps ||
-            hf_budget_spent(a->limit->budget) || a->memory.n >= MOST_STATES)
+            hf_budget_spent(a->limit->budget))
             break;
         if (round > 4)
             failures += failures / 2;

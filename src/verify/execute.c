@@ -22,6 +22,8 @@
 #include "verify/certain.h"
 #include "verify/core.h"
 
+#define FEW_STATES 5000u /* before clauses are made */
+
 /* ---- states -------------------------------------------------------------- */
 
 static uint64_t hash_of(const hf_held_state *s)
@@ -327,7 +329,8 @@ static bool is_fit(hf_verifier *v, const hf_history *h)
 
     if (v->w->mixed ||
         (shape != HF_SHAPE_SERIAL && shape != HF_SHAPE_ITEM &&
-         shape != HF_SHAPE_SNAPSHOT && v->level != HF_READ_COMMITTED))
+         shape != HF_SHAPE_SNAPSHOT && shape != HF_SHAPE_SINGLE &&
+         v->level != HF_READ_COMMITTED))
         return hf_give_up(v, HF_ERR_UNSUPPORTED,
                           "a core of more than %d transactions is executed "
                           "only at levels that are an order of them",
@@ -411,7 +414,8 @@ bool hf_program_make(hf_verifier *v, const hf_history *h, hf_program *ret)
     *p = (hf_program){.v = v,
                       .h = h,
                       .snapshots = v->info->shape == HF_SHAPE_SNAPSHOT,
-                      .past = v->level == HF_READ_COMMITTED};
+                      .past = v->level == HF_READ_COMMITTED,
+                      .partial = v->info->shape == HF_SHAPE_SINGLE};
     hf_map_init(&p->by_hash);
     if (!is_fit(v, h))
         return false;
@@ -447,6 +451,46 @@ void hf_program_release(hf_program *p)
     hf_map_release(&p->by_hash);
 }
 
+static bool has_counters(const hf_program *p)
+{
+    for (hf_key_id k = 0; k < p->h->n_keys; k++)
+        if (p->kind[k] == HF_KEY_IS_COUNTER)
+            return true;
+    return false;
+}
+
+/* Few states are soon looked at; if there are more, and counters, clauses say
+ * it sooner; else all of them are looked at. */
+static bool has_order(hf_program *p)
+{
+    bool counters = has_counters(p), full = p->partial, found = false;
+    bool sure = false;
+
+    size_t most = !counters ? HF_PROGRAM_STATES : p->v->eager ? 0 : FEW_STATES;
+
+    if (!full)
+        found = hf_program_has_order(p, most, &full);
+    if (!full || p->v->status != HF_OK)
+        return found;
+    if (counters || p->partial) {
+        found = hf_program_is_possible(p, &sure);
+        if (!found || sure || p->v->status != HF_OK)
+            return found;
+    }
+    if (p->partial)
+        return hf_give_up(p->v, HF_ERR_UNSUPPORTED,
+                          "a core of more than %d transactions with lists, or "
+                          "with counters that hold what is no number, is not "
+                          "decided again at this level",
+                          HF_CORE_MOST);
+    found = counters && hf_program_has_order(p, HF_PROGRAM_STATES, &full);
+    if (full)
+        return hf_give_up(p->v, HF_ERR_LIMIT,
+                          "the core has more than %zu states",
+                          HF_PROGRAM_STATES);
+    return found;
+}
+
 bool hf_verify_executed(hf_verifier *v)
 {
     hf_txn_id *txns = hf_core_sorted(v);
@@ -463,8 +507,8 @@ bool hf_verify_executed(hf_verifier *v)
                           "out of a history with statements",
                           HF_CORE_MOST);
     hf_part_cut(&parts, txns, v->w->n_order, &part);
-    none = hf_program_make(v, part.h, &p) && !hf_program_has_order(&p) &&
-           v->status == HF_OK;
+    none =
+        hf_program_make(v, part.h, &p) && !has_order(&p) && v->status == HF_OK;
     hf_program_release(&p);
     hf_part_release(&part);
     hf_parts_release(&parts);

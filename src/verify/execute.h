@@ -4,9 +4,11 @@
  *   execute.c         what each transaction does to states, and what has to
  *                     come before what
  *   execute_search.c  who comes next
+ *   execute_formula.c the same question as clauses, where there are counters
  *
  * For levels that are an order of whole transactions, or of starts and
- * commits, and for read committed: docs/semantics.md, "Cores".
+ * commits, and for read committed; as clauses for consistent view and parallel
+ * snapshot isolation too: docs/semantics.md, "Cores".
  */
 #ifndef HF_EXECUTE_H
 #define HF_EXECUTE_H
@@ -70,6 +72,7 @@ typedef struct hf_program {
     const hf_history *h;
     bool snapshots;    /* starts and commits */
     bool past;         /* reads find what was there at any time before */
+    bool partial;      /* visibility counts: two may be unordered */
     uint32_t n, words; /* nodes; words of their bits */
     hf_txn_id *txn;    /* per node */
     hf_nodes *sure;    /* nodes that certainly happened */
@@ -99,8 +102,14 @@ void hf_program_release(hf_program *p);
 uint32_t hf_program_after(hf_program *p, uint32_t state, const hf_deed *d);
 
 /* execute_search.c: is there an order of all that certainly happened, and some
- * of the others?  False with v->status set: it came to a limit. */
-bool hf_program_has_order(hf_program *p);
+ * of the others?  False with v->status set: it came to a limit; with *ret_full:
+ * there are more states than `most`. */
+bool hf_program_has_order(hf_program *p, size_t most, bool *ret_full);
+#define HF_PROGRAM_STATES ((size_t)1 << 22) /* at most */
+
+/* execute_formula.c: the same as clauses.  True without *ret_sure: they do not
+ * say everything. */
+bool hf_program_is_possible(hf_program *p, bool *ret_sure);
 
 /* Are the transactions of the core, more than HF_CORE_MOST, impossible by
  * themselves? */

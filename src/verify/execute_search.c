@@ -28,7 +28,6 @@
 
 #include <string.h>
 
-#define MOST_STATES ((size_t)1 << 22)
 #define MOST_BYTES ((size_t)1 << 30)
 #define UNREAD 0xffffffffu   /* nobody looks at it any more */
 #define UNWANTED 0xfffffffeu /* ... and wants it */
@@ -64,7 +63,8 @@ typedef struct search {
     size_t size; /* words of one */
     HF_VEC(uint32_t) memory;
     uint32_t *slots; /* number + 1; 0: free */
-    size_t n_memory, n_slots;
+    size_t n_memory, n_slots, most;
+    bool full;     /* that was not enough */
     uint32_t *key; /* of the state at hand */
     size_t n_been; /* words of what was there */
 } search;
@@ -394,10 +394,10 @@ static void grow(search *s)
 /* False: there are too many. */
 static bool remember(search *s, const place *at)
 {
-    if (s->n_memory >= MOST_STATES ||
-        s->memory.n * sizeof(uint32_t) >= MOST_BYTES)
-        return hf_give_up(s->p->v, HF_ERR_LIMIT,
-                          "the core has more than %zu states", s->n_memory);
+    s->full =
+        s->n_memory >= s->most || s->memory.n * sizeof(uint32_t) >= MOST_BYTES;
+    if (s->full)
+        return false;
     if (2 * s->n_memory >= s->n_slots)
         grow(s);
     write_key(s, at);
@@ -546,7 +546,7 @@ static bool go_on(search *s, uint32_t depth)
     for (uint32_t i = 0; i < s->p->n; i++) {
         if (try_node(s, depth, i))
             return true;
-        if (s->p->v->status != HF_OK)
+        if (s->full || s->p->v->status != HF_OK)
             return false;
     }
     (void)remember(s, &s->places.at[depth]);
@@ -588,9 +588,9 @@ static void list_counts(search *s)
     s->count_first[s->n_keys] = (uint32_t)s->counts.n;
 }
 
-bool hf_program_has_order(hf_program *p)
+bool hf_program_has_order(hf_program *p, size_t most, bool *ret_full)
 {
-    search s = {.p = p, .n_keys = p->h->n_keys};
+    search s = {.p = p, .n_keys = p->h->n_keys, .most = most};
     bool found;
 
     s.local = hf_nones(p->v, s.n_keys + 1, sizeof(*s.local));
@@ -608,6 +608,7 @@ bool hf_program_has_order(hf_program *p)
     for (hf_key_id k = 0; p->past && k < s.n_keys; k++)
         hf_nodes_set(s.places.at[0].been, p->initial[k]);
     found = go_on(&s, 0);
+    *ret_full = s.full;
     hf_vec_release(&s.places);
     hf_vec_release(&s.counts);
     hf_vec_release(&s.memory);

@@ -333,7 +333,8 @@ static void compare(run *r, const hf_history *h, hf_level level)
     else if (x->verdict == HF_UNKNOWN && y->verdict != HF_UNKNOWN &&
              is_exact(h, level))
         complain(r, level, "left open", hf_verdict_name(y->verdict));
-    else if (!is_exact(h, level) && x->verdict == HF_INVALID)
+    else if (!is_exact(h, level) && x->verdict == HF_INVALID &&
+             hf_level_get(level)->shape != HF_SHAPE_SINGLE)
         complain(r, level, "invalid where it cannot know", NULL);
     else if (serial && valid != (x->verdict == HF_VALID))
         complain(r, level, "the oracle says otherwise",
