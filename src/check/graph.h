@@ -113,6 +113,9 @@ typedef struct hf_graph_world {
     /* reads of keys with increments without results have sources, as the world
      * says (poly_counters.c); else they are not decided */
     bool counted;
+    /* per key, of the graph of a search: HF_USE_RANKED where the recorded order
+     * holds; in other keys the search may have another.  NULL: no search */
+    const uint8_t *key_use;
 } hf_graph_world;
 
 typedef struct hf_graph {

@@ -130,6 +130,7 @@ static bool is_open_with_predicates(const hf_judge *e)
     return g->pred && !g->stopped && e->walk.acyclic &&
            (!g->total || g->open_reads > 0 || hf_graph_is_murky(g) ||
             g->odd.n > 0 || g->pred->undecided_before[0] ||
+            g->pred->has_unlisted ||
             (g->pred->any_uncertain && hf_graph_is_undecided(g)));
 }
 

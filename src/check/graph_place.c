@@ -488,6 +488,7 @@ void hf_graph_use_recorded_order(hf_graph *g)
     if (recorded_ranks(h, rank))
         for (hf_key_id k = 0; k < h->n_keys; k++)
             if (!(g->key_use[k] & HF_USE_LIST) &&
+                (!g->world.key_use || (g->world.key_use[k] & HF_USE_RANKED)) &&
                 g->ver_end[k] > g->ver_first[k] + 2 &&
                 (!h->cert.order_first ||
                  h->cert.order_first[k] == h->cert.order_first[k + 1]) &&

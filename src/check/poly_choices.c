@@ -72,6 +72,21 @@ void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v)
     }
 }
 
+void hf_worlds_add_unlisted(hf_worlds *w, uint32_t condition)
+{
+    const hf_graph *g = w->g;
+    hf_poly_choice c = w->p.choices.at[w->p.choices.n - 1];
+    const hf_pred_condition *x = hf_pred_sets(w->pred, condition);
+
+    for (uint32_t v = g->ver_first[c.key]; v < g->ver_end[c.key]; v++) {
+        hf_txn_id from = g->ver_txn[v];
+
+        if (!hf_pred_holds(w->pred, x, v) &&
+            (from == HF_NONE || (from != c.reader && w->all[from])))
+            add_candidate(&w->p, from);
+    }
+}
+
 /* Of a key with increments without results: everybody who may have left it. */
 static void add_counted(hf_worlds *w, hf_value_id v)
 {

@@ -332,20 +332,39 @@ static void add_entry(const hf_worlds *w, hf_op_id op, uint32_t index,
         hf_vec_push(ret, (hf_source){op, index, told - 1}); /* 0: HF_NONE */
 }
 
+/* Behind the rows: by key. */
+static void add_unlisted(const hf_worlds *w, hf_op_id op, const hf_predicate *q,
+                         hf_key_id key, hf_worlds_sources *ret)
+{
+    uint32_t told = hf_map_get(&w->entries, (uint64_t)op << 32 | key);
+
+    for (uint32_t i = 0; i < q->n_results; i++)
+        if (w->g->h->value_key[q->results[i].value] == key)
+            return;
+    if (told != UINT32_MAX)
+        hf_vec_push(ret, (hf_source){op, q->n_versions + q->n_results + key,
+                                     told - 1}); /* 0: HF_NONE */
+}
+
 void hf_worlds_add_entries(const hf_worlds *w, hf_op_id op,
                            hf_worlds_sources *ret)
 {
     const hf_history *h = w->g->h;
     hf_predicate q = hf_op_predicate(h, op);
     hf_txn_id t = hf_op_txn(h, op);
+    bool unlisted;
 
-    if (!w->happened[t] || (h->op_kind[op] & HF_OP_FAILED) ||
-        q.snapshot != HF_SNAPSHOT_NONE)
+    if (!w->happened[t] || (h->op_kind[op] & HF_OP_FAILED))
+        return;
+    unlisted = find_op(w->pred, op)->unlisted;
+    if (q.snapshot != HF_SNAPSHOT_NONE && !unlisted)
         return; /* a snapshot tells by itself */
     for (uint32_t i = 0; i < q.n_versions; i++)
         add_entry(w, op, i, q.versions[i], ret);
     for (uint32_t i = 0; i < q.n_results; i++)
         add_entry(w, op, q.n_versions + i, q.results[i], ret);
+    for (hf_key_id key = 0; unlisted && key < h->n_keys; key++)
+        add_unlisted(w, op, &q, key, ret);
 }
 
 bool hf_worlds_take_conditions(hf_worlds *w)

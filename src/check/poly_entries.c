@@ -7,7 +7,12 @@
  * is known an entry is the newest before its reader, and it is chosen only
  * when a cycle rests on it (poly_conditions.c).
  *
- * The entries of all version sets.
+ * So it is with rows of which no version set was recorded: of every other key
+ * of the table some version was looked at that does not satisfy the condition.
+ * One that the transaction wrote itself before, and that does, is a choice of
+ * nothing.
+ *
+ * The entries of all version sets; without those the versions of the table.
  */
 #include "check/poly_worlds.h"
 
@@ -33,12 +38,14 @@ void hf_looks_add(hf_pred *p, const hf_pred_op *o, hf_looks *ret)
     for (size_t i = 0; i < all->n; i++) {
         const hf_pred_entry *e = &all->at[i];
 
-        if (!e->own)
+        if (!e->own || (e->unlisted && hf_pred_matches(p, o, e) == HF_SQL_TRUE))
             hf_vec_push(ret, (hf_look){o->op,
                                        e->key,
                                        e->ver,
                                        e->returned ? HF_NONE : o->condition,
-                                       {e->value, e->writer}});
+                                       {e->value, e->writer},
+                                       e->unlisted,
+                                       e->own});
     }
     for (size_t i = 0; !o->aggregate && i < p->rows.n; i++) {
         hf_version_ref row = p->rows.at[i];
@@ -48,8 +55,19 @@ void hf_looks_add(hf_pred *p, const hf_pred_op *o, hf_looks *ret)
             !hf_pred_own_write(h, o->txn, o->op, key, &own))
             hf_vec_push(ret,
                         (hf_look){o->op, key, hf_pred_version(p, o, row, true),
-                                  HF_NONE, row});
+                                  HF_NONE, row, false, false});
     }
+}
+
+uint64_t hf_worlds_n_unlisted(const hf_worlds *w)
+{
+    const hf_pred *p = w->pred;
+    uint64_t n = 0;
+
+    for (size_t i = 0; p->has_unlisted && i < p->ops.n; i++)
+        if (p->ops.at[i].unlisted && !p->ops.at[i].aggregate)
+            n += p->tables.at[p->conditions.at[p->ops.at[i].condition].table].n;
+    return n;
 }
 
 static void list_looks(hf_worlds *w, hf_txn_id t, hf_looks *ret)
@@ -65,6 +83,8 @@ static void list_looks(hf_worlds *w, hf_txn_id t, hf_looks *ret)
 /* Several may have written it, and it is not said who did. */
 static bool is_open(const hf_graph *g, const hf_look *l)
 {
+    if (l->unlisted)
+        return !(g->key_use[l->key] & (HF_USE_LIST | HF_USE_BLIND));
     return l->ref.writer == HF_NONE && l->ref.value != HF_NONE &&
            g->value[l->ref.value].ver == HF_VER_SEVERAL &&
            !(g->key_use[l->key] & (HF_USE_LIST | HF_USE_BLIND));
@@ -91,7 +111,10 @@ void hf_worlds_choose_entries(hf_worlds *w, hf_txn_id t)
         hf_map_set(&p->entry_of, (uint64_t)l->op << 32 | l->key,
                    (uint32_t)p->choices.n);
         hf_vec_push(&p->choices, c);
-        hf_worlds_add_candidates(w, l->ref.value);
+        if (!l->unlisted)
+            hf_worlds_add_candidates(w, l->ref.value);
+        else if (!l->own)
+            hf_worlds_add_unlisted(w, l->condition);
     }
     hf_vec_release(&looks);
 }

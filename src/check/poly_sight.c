@@ -43,10 +43,11 @@ static hf_txn_id next_writer(const hf_graph *g, hf_key_id key, uint32_t v,
 }
 
 /* The order of the search may not have all edges where some need not have
- * happened, and has none of conditions. */
+ * happened, and has none of conditions, nor of lists whose sources follow from
+ * it. */
 static bool has_all_edges(const hf_mixed *m)
 {
-    return !m->search->uncertain && !m->look_first;
+    return !m->search->uncertain && !m->look_first && !m->g->world.loose;
 }
 
 /* Where everything that t demands to be before it ends, and where somebody

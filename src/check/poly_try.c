@@ -114,7 +114,8 @@ static hf_order_next judge(hf_worlds *w, hf_lit *ret_lit)
                             .source = w->source,
                             .entries = &w->entries,
                             .loose = w->loose,
-                            .counted = w->counts.n > 0};
+                            .counted = w->counts.n > 0,
+                            .key_use = w->g->key_use};
     uint32_t n = set_world(w);
     hf_order_next next = HF_ORDER_AGAIN;
 

@@ -75,6 +75,10 @@ static void decide(hf_worlds *w)
                "and writes of these, are too many for a search");
     else if (w->g->predicates && !hf_worlds_take_conditions(w))
         hf_worlds_tell_early_limit(w);
+    else if (w->g->predicates && hf_worlds_n_unlisted(w) > MOST_COUNTED)
+        hf_worlds_set_unknown(
+            w, "rows whose version sets were not recorded, and versions that "
+               "they may have looked at, are too many for a search");
     else if (report_places(w))
         return;
     else if (undecided(w)[0])

@@ -134,8 +134,10 @@ uint32_t hf_worlds_add_clause(hf_poly *p, hf_poly_clause c);
 /* If t happened, so did c.writer: what a step of a proof says of it, if it can
  * (HF_STEP_KIND_COUNT: it cannot). */
 void hf_worlds_add_outcome(hf_worlds *w, hf_txn_id t, hf_poly_clause c);
-/* Of the last choice: everybody who may have written v. */
+/* Of the last choice: everybody who may have written v; or what does not
+ * satisfy the condition. */
 void hf_worlds_add_candidates(hf_worlds *w, hf_value_id v);
+void hf_worlds_add_unlisted(hf_worlds *w, uint32_t condition);
 
 /* poly_entries.c */
 /* What a predicate operation looked at, but for own writes. */
@@ -145,9 +147,14 @@ typedef struct hf_look {
     uint32_t ver;       /* HF_NONE: none that counts */
     uint32_t condition; /* HF_NONE: an item, it returned it */
     hf_version_ref ref;
+    /* of no version set: some version that does not satisfy the condition; of
+     * a key that it wrote before, and should have returned: none */
+    bool unlisted, own;
 } hf_look;
 typedef HF_VEC(hf_look) hf_looks;
 void hf_looks_add(hf_pred *p, const hf_pred_op *o, hf_looks *ret);
+/* How many versions rows without version sets may have looked at, at most. */
+uint64_t hf_worlds_n_unlisted(const hf_worlds *w);
 /* Entries of t that several may have written become choices. */
 void hf_worlds_choose_entries(hf_worlds *w, hf_txn_id t);
 /* Of t, which need not have happened: whom its entries were written by. */

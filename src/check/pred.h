@@ -193,6 +193,7 @@ typedef struct hf_pred_op {
     uint32_t condition;
     bool aggregate;
     bool known;      /* its version set is */
+    bool unlisted;   /* ... not, once it was looked at (pred_looks.c) */
     bool fresh;      /* nothing was written before it */
     uint32_t ranks;  /* by time: commit times up to its snapshot */
     uint32_t ticks;  /* ... versions of those */
@@ -210,7 +211,8 @@ typedef struct hf_pred_entry {
     hf_txn_id writer;  /* as in hf_version_ref */
     uint32_t ver;      /* HF_NONE: none that counts */
     bool returned;
-    bool own; /* own write before: no edges */
+    bool own;      /* own write before: no edges */
+    bool unlisted; /* of no version set: the world says which version it is */
 } hf_pred_entry;
 typedef HF_VEC(hf_pred_entry) hf_pred_entries;
 
@@ -284,7 +286,8 @@ typedef struct hf_pred {
     HF_VEC(hf_pred_seen) renewed;   /* items of keys that the reader writes */
     char undecided_before[320];     /* what items alone could not judge */
     bool everywhere_before;
-    hf_pred_entries entries;     /* room */
+    bool has_unlisted;       /* rows speak of keys that no version set lists */
+    hf_pred_entries entries; /* room */
     HF_VEC(hf_version_ref) rows; /* room */
     HF_VEC(hf_pred_row) found;   /* room */
 } hf_pred;
@@ -394,7 +397,9 @@ bool hf_pred_ask(hf_pred *p, hf_str condition, const hf_value_id *values,
 /* pred_looks.c: an operation whose version set is listed, or can be. */
 void hf_pred_look(hf_pred *p, hf_pred_op *o);
 /* Its entries as versions; with `quiet`, nothing is noted.  False: there is no
- * version set, or it is not known.  Entries are ascending by key. */
+ * version set, or it is not known.  Entries are ascending by key.  In a world
+ * that says what was looked at, rows without a version set have an entry for
+ * each other key of the table that some version satisfies the condition of. */
 bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
                         hf_pred_entries *ret);
 /* That of the key, or NULL. */

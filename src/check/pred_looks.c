@@ -162,7 +162,7 @@ uint32_t hf_pred_version(hf_pred *p, const hf_pred_op *o, hf_version_ref ref,
         return HF_NONE;
     }
     told = hf_pred_told(g, o->op, key);
-    if (told != HF_NONE && o->q.snapshot == HF_SNAPSHOT_NONE)
+    if (told != HF_NONE && (o->q.snapshot == HF_SNAPSHOT_NONE || o->unlisted))
         return told;
     if (!quiet)
         return hf_graph_take_value(g, o->txn, o->op, key, ref.value);
@@ -290,6 +290,9 @@ static void list_explicit(hf_pred *p, const hf_pred_op *o,
     }
 }
 
+/* Without a version set rows are a choice of versions, a result is not. */
+#define AGGREGATE_NEEDS ", which an aggregate needs"
+
 /* Says what the certificate lacks for a snapshot, if one was recorded: the
  * first key of which it does not know the version. */
 static void unclear_snapshot(hf_pred *p, const hf_pred_op *o)
@@ -299,7 +302,8 @@ static void unclear_snapshot(hf_pred *p, const hf_pred_op *o)
     const hf_key_id *keys = NULL;
     uint32_t n = hf_snapshot_keys(snapshots, o->q.table, &keys), i = 0;
     hf_snapshot_lack lack;
-    char name[HF_KEY_WORDS], why[HF_KEY_WORDS + 200];
+    char name[HF_KEY_WORDS], why[HF_KEY_WORDS + 240];
+    size_t used;
     long long first, second;
 
     if (p->g->undecided[0])
@@ -333,6 +337,9 @@ static void unclear_snapshot(hf_pred *p, const hf_pred_op *o)
                        "looked at: neither its order nor commit_ts say which "
                        "of T%lld and T%lld is newer",
                        name, first, second);
+    used = strlen(why);
+    if (o->aggregate)
+        (void)snprintf(why + used, sizeof(why) - used, "%s", AGGREGATE_NEEDS);
     hf_pred_unclear(p, o, false, why);
 }
 
@@ -372,21 +379,84 @@ static bool list_snapshot(hf_pred *p, const hf_pred_op *o,
     return true;
 }
 
-bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
-                        hf_pred_entries *ret)
+/* Without a version set rows speak of every other key of the table: some
+ * version was looked at that does not satisfy the condition.  Aggregates might
+ * have looked at anything, and without rows nothing is said. */
+static bool speaks_of_table(const hf_pred_op *o)
+{
+    return !o->aggregate && o->q.has_result_set;
+}
+
+/* Does a version of the key satisfy the condition, or may it? */
+static bool is_asked(hf_pred *p, const hf_pred_condition *c, hf_key_id key)
+{
+    const hf_graph *g = p->g;
+    uint32_t first = g->ver_first[key], end = g->ver_end[key];
+
+    return (g->key_use[key] & (HF_USE_LIST | HF_USE_BLIND)) ||
+           hf_pred_is_odd(p, c, key) ||
+           hf_pred_below(&c->match, end) > hf_pred_below(&c->match, first);
+}
+
+/* Keys of which no version satisfies the condition say nothing: whichever it
+ * was.  O(keys). */
+static void list_unlisted(hf_pred *p, const hf_pred_op *o, hf_pred_entries *ret)
+{
+    const hf_graph *g = p->g;
+    const hf_pred_condition *c = hf_pred_sets(p, o->condition);
+
+    for (hf_key_id key = 0; key < g->h->n_keys; key++) {
+        hf_pred_entry e = {.key = key,
+                           .value = HF_NONE,
+                           .writer = HF_NONE,
+                           .ver = HF_NONE,
+                           .unlisted = true};
+        hf_op_id own;
+
+        if (p->table_of_key[key] != c->table || hf_pred_row_of(p, key))
+            continue;
+        e.own = hf_pred_own_write(g->h, o->txn, o->op, key, &own);
+        if (e.own)
+            e.value = hf_graph_written(g->h, own);
+        else if (c->judged && !is_asked(p, c, key))
+            continue;
+        else
+            e.ver = hf_pred_told(g, o->op, key);
+        if (e.ver != HF_NONE)
+            e.value = hf_pred_value_of(g, e.ver);
+        hf_vec_push(ret, e);
+    }
+}
+
+/* Of the version set, or the snapshot. */
+static bool list_recorded(hf_pred *p, const hf_pred_op *o, bool quiet,
+                          hf_pred_entries *ret)
+{
+    ret->n = 0;
+    if (o->q.has_version_set)
+        list_explicit(p, o, &o->q, quiet, ret);
+    else if (o->q.snapshot == HF_SNAPSHOT_NONE ||
+             !list_snapshot(p, o, &o->q, quiet, ret))
+        return false;
+    return true;
+}
+
+/* *ret_recorded: they are those of the version set, or the snapshot. */
+static bool list_entries(hf_pred *p, const hf_pred_op *o, bool quiet,
+                         hf_pred_entries *ret, bool *ret_recorded)
 {
     hf_predicate q = o->q;
+    bool recorded = list_recorded(p, o, quiet, ret);
 
-    ret->n = 0;
-    if (q.has_version_set) {
-        list_explicit(p, o, &q, quiet, ret);
-    } else if (q.snapshot == HF_SNAPSHOT_NONE ||
-               !list_snapshot(p, o, &q, quiet, ret)) {
-        ret->n = 0;
-        return false;
-    }
+    *ret_recorded = recorded;
     (void)hf_pred_sort_rows(p, &q);
-    for (size_t i = 0; i < ret->n; i++) {
+    if (!recorded) {
+        ret->n = 0;
+        if (!p->g->world.entries || !speaks_of_table(o))
+            return false;
+        list_unlisted(p, o, ret);
+    }
+    for (size_t i = 0; recorded && i < ret->n; i++) {
         hf_pred_entry *e = &ret->at[i];
 
         if (!o->aggregate && q.has_result_set)
@@ -395,6 +465,14 @@ bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
             e->returned = hf_pred_matches(p, o, e) == HF_SQL_TRUE;
     }
     return true;
+}
+
+bool hf_pred_entries_of(hf_pred *p, const hf_pred_op *o, bool quiet,
+                        hf_pred_entries *ret)
+{
+    bool recorded;
+
+    return list_entries(p, o, quiet, ret, &recorded);
 }
 
 /* ---- results ------------------------------------------------------------- */
@@ -433,6 +511,8 @@ static void judge_rows(hf_pred *p, const hf_pred_op *o,
     for (size_t i = 0; i < all->n; i++) {
         hf_sql_truth m = hf_pred_matches(p, o, &all->at[i]);
 
+        if (all->at[i].unlisted)
+            continue; /* its own write: a matter of choices */
         unclear |= m == HF_SQL_ERROR;
         if (m == HF_SQL_TRUE && !hf_pred_row_of(p, all->at[i].key)) {
             hf_pred_mismatch(p, o);
@@ -487,6 +567,14 @@ static bool is_decidable(hf_pred *p, const hf_pred_op *o,
         hf_key_id key = all->at[i].key;
         uint32_t first = g->ver_first[key], end = g->ver_end[key];
 
+        if (all->at[i].unlisted &&
+            (g->key_use[key] & (HF_USE_LIST | HF_USE_BLIND))) {
+            *ret_why = g->key_use[key] & HF_USE_LIST
+                           ? "there is a list in its table"
+                           : "there is a key in its table that has increments "
+                             "without results";
+            return false;
+        }
         if (p->table_of_key[key] != c->table) {
             *ret_why = "a key of another table is in its version set";
             return false;
@@ -538,15 +626,22 @@ void hf_pred_look(hf_pred *p, hf_pred_op *o)
         hf_graph_note(p->g, HF_TWO_VERSIONS, o->op, HF_NONE, HF_NONE, HF_NONE);
         return;
     }
-    has_set = o->known = hf_pred_entries_of(p, o, false, all);
+    has_set = list_entries(p, o, false, all, &o->known);
+    o->unlisted = !o->known;
+    p->has_unlisted |= o->unlisted && speaks_of_table(o);
     if (q.has_result_set && !o->aggregate)
         judge_rows(p, o, all);
     else if (q.has_result_set && has_set)
         judge_aggregate(p, o, &q, all);
-    if (!has_set && q.snapshot != HF_SNAPSHOT_NONE)
+    if (!has_set && !q.has_result_set)
+        ; /* it says nothing */
+    else if (!has_set && q.snapshot != HF_SNAPSHOT_NONE)
         unclear_snapshot(p, o);
     else if (!has_set)
-        hf_pred_unclear(p, o, false, "no version set was recorded");
+        hf_pred_unclear(p, o, false,
+                        o->aggregate
+                            ? "no version set was recorded" AGGREGATE_NEEDS
+                            : "no version set was recorded");
     else if (!is_decidable(p, o, all, text, &why))
         hf_pred_unclear(p, o, false, why);
     for (size_t i = 0; i < all->n; i++) {

@@ -66,7 +66,8 @@ typedef struct hf_edge {
 } hf_edge;
 
 /* Read `op` takes the version of `writer` (HF_NONE: the initial version).
- * `index` is 0 for an item read, else counts a predicate's version set. */
+ * `index` is 0 for an item read, else counts a predicate's version set, then
+ * its rows, then, if it has no version set, the keys of the history. */
 typedef struct hf_source {
     hf_op_id op;
     uint32_t index;

@@ -147,13 +147,35 @@ static void write_order(const hf_witness *w, hf_json *j)
     hf_json_end(j);
 }
 
-static void write_sources(const hf_witness *w, hf_json *j)
+/* Of rows without a version set: the key. */
+static bool is_unlisted(const hf_history *h, hf_op_id op, uint32_t index,
+                        uint32_t *ret_n)
 {
+    hf_predicate q;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(h, op)))
+        return false;
+    q = hf_op_predicate(h, op);
+    *ret_n = q.n_versions + q.n_results;
+    return index >= *ret_n;
+}
+
+static void write_sources(const hf_history *h, const hf_witness *w, hf_json *j)
+{
+    uint32_t n;
+
     hf_json_array(j);
     for (uint32_t i = 0; i < w->n_sources; i++) {
         hf_json_array(j);
         hf_json_uint(j, w->sources[i].op);
-        hf_json_uint(j, w->sources[i].index);
+        if (is_unlisted(h, w->sources[i].op, w->sources[i].index, &n)) {
+            hf_json_object(j);
+            hf_json_key(j, "key");
+            write_key(h, w->sources[i].index - n, j);
+            hf_json_end(j);
+        } else {
+            hf_json_uint(j, w->sources[i].index);
+        }
         write_id(w->sources[i].writer, j);
         hf_json_end(j);
     }
@@ -179,6 +201,7 @@ static void write_step(const hf_history *h, const hf_witness *w,
 {
     static const char *const names[HF_STEP_KIND_COUNT] = {
         "cycle", "sources", "happened", "resolve", "list", "promise", "fault"};
+    uint32_t n;
 
     hf_json_object(j);
     hf_json_key(j, names[s->kind]);
@@ -195,7 +218,10 @@ static void write_step(const hf_history *h, const hf_witness *w,
     } else {
         hf_json_uint(j, s->op);
     }
-    if (s->entry) {
+    if (s->entry && is_unlisted(h, s->op, entry_index(h, s), &n)) {
+        hf_json_key(j, "key");
+        write_key(h, s->entry - 1, j);
+    } else if (s->entry) {
         hf_json_key(j, "entry");
         hf_json_uint(j, entry_index(h, s));
     }
@@ -242,7 +268,7 @@ static void write_proof(const hf_history *h, const hf_witness *w, hf_json *j)
         hf_json_key(j, "order");
         write_order(w, j);
         hf_json_key(j, "sources");
-        write_sources(w, j);
+        write_sources(h, w, j);
         return;
     }
     if (w->kind == HF_WITNESS_CORE) {

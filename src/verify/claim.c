@@ -8,6 +8,7 @@
 #include "verify/claim.h"
 
 #include "base/vec.h"
+#include "verify/facts.h"
 
 typedef struct form {
     const hf_history *h;
@@ -92,12 +93,35 @@ static void read_order(form *f, hf_json_in *j, id_list *ret)
     }
 }
 
+/* {"key": ...}: of rows without a version set; behind what it read. */
+static bool read_key_index(const hf_history *h, hf_json_in *j, hf_source *ret)
+{
+    hf_claim_part name = {0};
+    hf_key_id id;
+    hf_str key;
+
+    if (!hf_json_in_open(j, '{'))
+        return false;
+    while (hf_json_in_next_key(j, &key))
+        if (hf_str_eq(key, HF_STR("key")))
+            (void)hf_claim_pass(j, &name);
+        else
+            (void)hf_json_in_skip(j, NULL);
+    id = hf_claim_key(h, &name);
+    if (j->failed || id == HF_NONE)
+        return hf_json_in_fail(j, "expected a key of the history");
+    ret->index = hf_item_reads(h, ret->op) + id;
+    return true;
+}
+
 static bool read_source(const hf_history *h, hf_json_in *j, hf_source *ret)
 {
     return hf_json_in_open(j, '[') && more(j, "an operation") &&
            hf_claim_id(j, h->n_ops, "an operation", &ret->op) &&
            more(j, "an index") &&
-           hf_claim_id(j, UINT32_MAX, "an index", &ret->index) &&
+           (hf_json_in_peek(j) == '{'
+                ? read_key_index(h, j, ret)
+                : hf_claim_id(j, UINT32_MAX, "an index", &ret->index)) &&
            more(j, "a transaction or null") &&
            hf_claim_id_or_null(j, h->n_txns, "a transaction", &ret->writer) &&
            no_more(j);

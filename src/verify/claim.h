@@ -13,6 +13,8 @@ typedef struct hf_claim_part {
 } hf_claim_part;
 
 bool hf_claim_pass(hf_json_in *j, hf_claim_part *ret);
+/* The key that is written so; HF_NONE: none is.  O(keys). */
+hf_key_id hf_claim_key(const hf_history *h, const hf_claim_part *name);
 
 /* An id below `limit`. */
 bool hf_claim_id(hf_json_in *j, uint32_t limit, const char *what,

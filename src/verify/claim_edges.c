@@ -114,7 +114,7 @@ static bool is_name_of(const hf_history *h, const hf_claim_part *name,
 }
 
 /* Two conditions may have looked at any key of that name.  O(keys). */
-static hf_key_id key_of_name(const hf_history *h, const hf_claim_part *name)
+hf_key_id hf_claim_key(const hf_history *h, const hf_claim_part *name)
 {
     for (hf_key_id key = 0; name->present && key < h->n_keys; key++)
         if (is_name_of(h, name, key))
@@ -143,7 +143,7 @@ static hf_key_id key_of_edge(const hf_history *h, const hf_edge *e,
             return key;
     }
     if (is_condition(h, ops[0]) && is_condition(h, ops[1]))
-        return key_of_name(h, name);
+        return hf_claim_key(h, name);
     return HF_NONE;
 }
 
@@ -262,10 +262,24 @@ static bool take_entry(const hf_history *h, uint32_t index, hf_step *step)
     return true;
 }
 
+/* ... of a key that rows without a version set speak of. */
+static bool take_key(const hf_history *h, const hf_claim_part *name,
+                     hf_step *step)
+{
+    hf_key_id key = hf_claim_key(h, name);
+
+    if ((step->kind != HF_STEP_SOURCES && step->kind != HF_STEP_HAPPENED) ||
+        step->op == HF_NONE || key == HF_NONE)
+        return false;
+    step->entry = key + 1;
+    return true;
+}
+
 static bool read_step(steps *s, hf_json_in *j)
 {
     hf_step step = {.op = HF_NONE, .writer = HF_NONE};
     uint32_t entry = HF_NONE;
+    hf_claim_part name = {0};
     unsigned kinds = 0;
     hf_str key;
 
@@ -305,6 +319,8 @@ static bool read_step(steps *s, hf_json_in *j)
             (void)hf_claim_id(j, s->h->n_txns, "a transaction", &step.writer);
         } else if (hf_str_eq(key, HF_STR("entry"))) {
             (void)hf_claim_id(j, HF_NONE - 1, "a number", &entry);
+        } else if (hf_str_eq(key, HF_STR("key"))) {
+            (void)skip_part(j, &name);
         } else {
             (void)hf_json_in_skip(j, NULL);
         }
@@ -313,6 +329,8 @@ static bool read_step(steps *s, hf_json_in *j)
         return false;
     if (entry != HF_NONE && !take_entry(s->h, entry, &step))
         return hf_json_in_fail(j, "there is no such entry of a version set");
+    if (name.present && !take_key(s->h, &name, &step))
+        return hf_json_in_fail(j, "the history has no such key");
     if (kinds == 0)
         return hf_json_in_fail(j, "expected a step with a field \"cycle\", "
                                   "\"sources\", \"happened\", \"list\", "

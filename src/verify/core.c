@@ -7,8 +7,9 @@
  * Reads of keys with increments of unknown result are dropped for the same
  * reason.  A row that a condition did not return is dropped if a removed
  * transaction wrote its key: what changes the matches is then not known.
- * Statements, and conditions that cannot be evaluated, are dropped too; if
- * that leaves a valid rest the answer is "unsupported", not "refused".
+ * Statements, and conditions that cannot be evaluated, are dropped too, but for
+ * who wrote what these looked at; if that leaves a valid rest the answer is
+ * "unsupported", not "refused".
  *
  * What is wrong in one transaction whatever the others do (garbage, an own
  * write not seen, an element too often in a list) is settled here; the rest is
@@ -276,7 +277,7 @@ static hf_match version_match(cutter *k, const hf_condition *condition,
 }
 
 /* Which versions of the key satisfy the condition of a view; false if that
- * is not known. */
+ * is not known: then none does, and nobody changes the matches. */
 static bool fill_matches(cutter *k, hf_key_id key, hf_core_read *r)
 {
     hf_match m = version_match(k, r->view, HF_NONE, key);
@@ -290,7 +291,12 @@ static bool fill_matches(cutter *k, hf_key_id key, hf_core_read *r)
         known &= m != HF_MATCH_UNKNOWN;
         r->matches |= (unsigned)(m == HF_MATCH_YES) << i;
     }
-    k->c->has_views |= known;
+    if (!known) {
+        r->blank = true;
+        r->matches = 0;
+        r->initial_matches = false;
+    }
+    k->c->has_views = true;
     k->c->dropped_predicate |= !known;
     return known;
 }
@@ -344,8 +350,8 @@ static void add_read(cutter *k, uint32_t i, const hf_item_read *read,
     if (r.is_list && type == HF_LIST && !cut_list(k, i, &r))
         return;
     r.view = view ? hf_predicate_condition(k->v, read->op) : NULL;
-    if (view && !fill_matches(k, read->key, &r))
-        return;
+    if (view)
+        (void)fill_matches(k, read->key, &r);
     r.touches = hf_certainly_touches(k->v, t->id, read, &r.touched);
     t->reads[t->n_reads++] = r;
 }
@@ -505,7 +511,8 @@ static void compare_views(cutter *k, hf_core_txn *t)
     bool internal = hf_level_of(k->v, t->id)->internal;
 
     for (uint32_t i = 0; internal && i < t->n_reads; i++)
-        for (uint32_t j = 0; t->reads[i].view && j < t->n_reads; j++)
+        for (uint32_t j = 0;
+             t->reads[i].view && !t->reads[i].blank && j < t->n_reads; j++)
             if (!t->reads[j].view && t->reads[j].key == t->reads[i].key &&
                 hf_predicate_match(k->v, t->reads[i].view, t->reads[j].value) ==
                     HF_MATCH_YES)

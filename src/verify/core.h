@@ -25,6 +25,9 @@ typedef struct hf_core_read {
     /* a row that a condition did not return: which versions satisfy it */
     const hf_condition *view; /* NULL: an item */
     bool unlisted; /* of a view: any version that does not satisfy it */
+    /* ... nobody can say which versions satisfy it: somebody who happened wrote
+     * the one looked at, and nothing more */
+    bool blank;
     unsigned matches;
     bool initial_matches;
 } hf_core_read;

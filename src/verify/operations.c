@@ -30,6 +30,7 @@
 #include "verify/operations.h"
 
 #include "verify/expected.h"
+#include "verify/sources.h"
 
 typedef struct rule {
     hf_anomaly anomaly;
@@ -532,7 +533,8 @@ static bool returns_more(const hf_certain *c, hf_op_id a, hf_op_id b)
     uint32_t n = keys_returned(c, a, &keys);
 
     for (uint32_t i = 0; i < n; i++)
-        if (hf_look_at_key(c->v, b, keys[i]) == HF_LOOK_VIEW)
+        if (hf_look_at_key(c->v, b, keys[i]) == HF_LOOK_VIEW ||
+            hf_is_unlisted(c->v, hf_op_txn(c->v->h, b), b, keys[i]))
             return true;
     return false;
 }

@@ -29,7 +29,8 @@
  * world remains one if nobody of unknown outcome happened: their elements need
  * no place any more, and nothing else is asked of them.  If only committed ones
  * append what is in the list, it is a beginning of the sequence, and a place p
- * tells what stands there, as above.
+ * tells what stands there, as above.  One of whom nothing is in the list stands
+ * behind all of it that happened, or did not happen, and need not be placed.
  *
  * O(list + operations of the writers of the key); at read uncommitted the
  * product.
@@ -148,6 +149,17 @@ static bool is_elsewhere(const list_step *s, hf_txn_id t)
             !is_in_list(s, hf_op_written(h, op)))
             return true;
     return false;
+}
+
+/* Nothing that it appends is in the list. */
+static bool is_absent(const list_step *s, hf_txn_id t)
+{
+    const hf_history *h = s->v->h;
+
+    for (hf_op_id op = h->op_first[t]; op < h->op_first[t + 1]; op++)
+        if (hf_writes_key(h, op, s->key) && is_in_list(s, hf_op_written(h, op)))
+            return false;
+    return t != s->reader;
 }
 
 /* A literal that is not needed, and that who found it may have named. */
@@ -424,6 +436,8 @@ static bool follow_order(const list_step *s)
             continue;
         if (is_named(s, t))
             hf_proof_assume(p, hf_fact_happened(p, t));
+        else if (is_absent(s, t))
+            spare(s, t, true);
         else
             fine = leave_out(s, t);
     }
@@ -475,7 +489,9 @@ static bool follow_clean(const list_step *s)
             hf_proof_has_order(p, w, t, s->key))
             continue;
         if (!hf_proof_has_order(p, t, w, s->key)) {
-            if (!leave_out(s, t))
+            if (is_absent(s, t))
+                spare(s, t, true);
+            else if (!leave_out(s, t))
                 return false;
             continue;
         }

@@ -84,7 +84,9 @@ static bool look_at(hf_proof *p, const hf_look *l, hf_txn_id *ret_source,
                l->chosen == (*ret_source == HF_NONE ? HF_CHOSEN_INITIAL
                                                     : HF_CHOSEN(*ret_source));
     if (l->chosen == HF_CHOSEN_ONLY || !hf_reads_matter_to(v, l->t) ||
-        hf_look_at_key(v, l->op, l->key) != l->kind ||
+        (hf_is_unlisted(v, l->t, l->op, l->key)
+             ? HF_LOOK_VIEW
+             : hf_look_at_key(v, l->op, l->key)) != l->kind ||
         !hf_choice_of_entry(v, p->sources, l->t, l->op, l->key, &choice))
         return false;
     *ret_source = l->chosen == HF_CHOSEN_INITIAL ? HF_NONE : l->chosen - 1;

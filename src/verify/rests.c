@@ -258,10 +258,11 @@ bool hf_rests_before(const hf_certain *c, hf_txn_id first, hf_txn_id second,
     unsigned rests = c->v->w->rests;
     uint32_t a, b;
 
-    if (!rests || !c->happened[first] || !c->happened[second])
-        return false;
+    /* as a certificate's order, it speaks of whoever of these happened */
     if (hf_recorded_before(c, first, second, key))
         return true;
+    if (!rests || !c->happened[first] || !c->happened[second])
+        return false;
     if (!(rests & (HF_REST_LINEARIZABLE | HF_REST_SEQUENTIAL)) || !collect(c))
         return false;
     a = hf_facts_slot(&c->v->facts, first, key);

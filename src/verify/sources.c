@@ -186,8 +186,11 @@ bool hf_choice_of_entry(hf_verifier *v, const hf_sources *s, hf_txn_id t,
     const hf_history *h = v->h;
     hf_item_read read;
 
+    if (hf_is_unlisted(v, t, op, key))
+        return hf_unlisted_choice(v, t, op, key, ret);
     if (!hf_op_has_predicate(hf_op_kind_of(h, op)) || !hf_op_counts(h, op) ||
-        hf_has_snapshot(v, op) || !hf_read_of_key(v, op, key, &read) ||
+        (hf_has_snapshot(v, op) && hf_is_whole(v, t, op)) ||
+        !hf_read_of_key(v, op, key, &read) ||
         hf_own_write_before(h, &v->facts, t, op, key) != HF_NONE ||
         hf_look_at_key(v, op, key) == HF_LOOK_SKIP ||
         (v->facts.key_use[key] & (HF_KEY_LIST | HF_KEY_BLIND)))

@@ -13,6 +13,7 @@
 #define HF_SOURCES_H
 
 #include "verify/certain.h"
+#include "verify/condition.h"
 
 typedef struct hf_sources {
     /* Per operation that reads its key as an item, with no own write of it
@@ -49,13 +50,29 @@ bool hf_choice_of(hf_verifier *v, const hf_sources *s, hf_txn_id t, hf_op_id op,
  * the writer writes). */
 bool hf_choice_has(const hf_verifier *v, hf_txn_id t, hf_op_id op,
                    const hf_choice *choice, hf_txn_id writer);
-/* The same of a version set's entry for the key. */
+/* The same of a version set's entry for the key, or of a key that rows without
+ * one speak of. */
 bool hf_choice_of_entry(hf_verifier *v, const hf_sources *s, hf_txn_id t,
                         hf_op_id op, hf_key_id key, hf_choice *ret);
 bool hf_choice_has_entry(hf_txn_id t, const hf_choice *choice,
                          hf_txn_id writer);
 /* If there is one possible source: which. */
 bool hf_choice_only(hf_txn_id t, const hf_choice *choice, hf_txn_id *ret);
+
+/* unlisted.c: rows of which no version set was recorded.  Is op, of t, such an
+ * operation; does it speak of the key?  O(rows). */
+bool hf_has_open_table(hf_verifier *v, hf_txn_id t, hf_op_id op);
+bool hf_is_unlisted(hf_verifier *v, hf_txn_id t, hf_op_id op, hf_key_id key);
+/* Does the version of writer (HF_NONE: the initial one) satisfy op's condition;
+ * does any that did not abort?  Not known of lists, nor of keys with increments
+ * without results. */
+hf_match hf_unlisted_match(hf_verifier *v, hf_op_id op, hf_key_id key,
+                           hf_txn_id writer);
+hf_match hf_unlisted_any(hf_verifier *v, hf_op_id op, hf_key_id key);
+/* Which version it looked at.  False: that cannot be said, or it was its own
+ * write. */
+bool hf_unlisted_choice(hf_verifier *v, hf_txn_id t, hf_op_id op, hf_key_id key,
+                        hf_choice *ret);
 
 /* chains.c: versions each of which was read and replaced by the writer of the
  * next. */

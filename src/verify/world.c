@@ -11,6 +11,7 @@
 #include "verify/expected.h"
 #include "verify/reader.h"
 #include "verify/rests.h"
+#include "verify/sources.h"
 
 static bool refuse_read(hf_verifier *v, hf_txn_id t, hf_key_id key,
                         const char *what)
@@ -40,6 +41,17 @@ static const hf_source *entry_of(const hf_verifier *v, hf_op_id op,
     return &v->w->sources[low];
 }
 
+/* Of rows without a version set: it names a version of the key. */
+static bool is_look(hf_verifier *v, const hf_source *s)
+{
+    uint32_t n = hf_item_reads(v->h, s->op);
+    hf_key_id key = s->index - n;
+
+    return s->index >= n && key < v->h->n_keys &&
+           hf_is_unlisted(v, hf_op_txn(v->h, s->op), s->op, key) &&
+           (s->writer == HF_NONE || hf_facts_writes(&v->facts, s->writer, key));
+}
+
 /* `sources` is sorted and each entry names a write of the value read. */
 static bool check_entries(hf_verifier *v)
 {
@@ -54,6 +66,8 @@ static bool check_entries(hf_verifier *v)
         if (i > 0 && (s[i].op < s[i - 1].op ||
                       (s[i].op == s[i - 1].op && s[i].index <= s[i - 1].index)))
             return hf_refuse(v, "the sources are not in ascending order");
+        if (is_look(v, &s[i]))
+            continue;
         if (s[i].index >= hf_item_reads(h, s[i].op))
             return hf_refuse(v,
                              "source %u is about operation %u, which "
@@ -231,6 +245,77 @@ static bool take_read(hf_reader *r, hf_txn_id t, const hf_item_read *read,
 
 /* ---- predicates ---------------------------------------------------------- */
 
+/* Neither a version set nor a result. */
+static bool says_nothing(hf_verifier *v, hf_txn_id t, hf_op_id op)
+{
+    hf_predicate q = hf_op_predicate(v->h, op);
+
+    return !q.has_version_set && !q.has_result_set &&
+           (q.snapshot == HF_SNAPSHOT_NONE ||
+            (hf_has_snapshot(v, op) && !hf_is_whole(v, t, op)));
+}
+
+static const hf_source *look_of(const hf_verifier *v, hf_op_id op,
+                                hf_key_id key)
+{
+    return entry_of(v, op, hf_item_reads(v->h, op) + key);
+}
+
+/* Does the witness say of every key of which it matters what rows without a
+ * version set looked at?  O(versions of the table), where no order tells it. */
+static bool is_told(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = r->v;
+    bool any = v->w->mixed || (v->w->kind == HF_WITNESS_COMMIT &&
+                               v->level != HF_READ_COMMITTED);
+
+    if (!hf_has_open_table(v, t, op))
+        return false;
+    for (hf_key_id key = 0; key < v->h->n_keys && !any; key++)
+        any = look_of(v, op, key) != NULL;
+    for (hf_key_id key = 0; key < v->h->n_keys && any; key++)
+        if (hf_is_unlisted(v, t, op, key) && r->own_stamp[key] != t &&
+            !look_of(v, op, key) && hf_unlisted_any(v, op, key) != HF_MATCH_NO)
+            return false;
+    return any && !hf_out_of_budget(v);
+}
+
+/* ... and then it is as if they were listed. */
+static bool take_unlisted(hf_reader *r, hf_txn_id t, hf_op_id op)
+{
+    hf_verifier *v = r->v;
+
+    for (hf_key_id key = 0; key < v->h->n_keys; key++) {
+        const hf_source *look = look_of(v, op, key);
+        hf_item_read read = {key, HF_NONE, HF_NONE, op};
+        bool own = r->own_stamp[key] == t, missed;
+
+        if ((!look && !own) || !hf_is_unlisted(v, t, op, key))
+            continue;
+        if (look && look->writer != HF_NONE &&
+            (look->writer == t || r->w->place[look->writer] == HF_NONE))
+            return refuse_read(v, t, key,
+                               "the version of a transaction that is not in "
+                               "the order (aborted read)");
+        missed =
+            own ? hf_predicate_match(v, hf_predicate_condition(v, op),
+                                     hf_op_written(v->h, r->own_op[key])) !=
+                      HF_MATCH_NO
+                : hf_unlisted_match(v, op, key, look->writer) != HF_MATCH_NO;
+        if (missed)
+            return hf_refuse(v,
+                             "operation %u of %s does not return key %s, and "
+                             "looked at a version that may satisfy its "
+                             "condition",
+                             (unsigned)(op - v->h->op_first[t] + 1),
+                             hf_label_txn(v->h, t).text,
+                             hf_label_key(v->h, key).text);
+        if (!own && !keep(r, t, &read, look->writer, true))
+            return false;
+    }
+    return true;
+}
+
 static bool accept_sets(hf_reader *r, hf_txn_id t, hf_op_id op,
                         hf_set_fault fault)
 {
@@ -253,12 +338,16 @@ static bool accept_sets(hf_reader *r, hf_txn_id t, hf_op_id op,
                           "evaluated, or a result that cannot be computed",
                           (unsigned)(op - v->h->op_first[t] + 1),
                           hf_label_txn(v->h, t).text);
-    case HF_SET_OPEN: /* the state must say it, then */
-        if (v->w->mixed && hf_reads_matter_to(v, t))
+    case HF_SET_OPEN: /* the witness, or the state, must say it, then */
+        if (!hf_reads_matter_to(v, t) || says_nothing(v, t, op))
+            return true;
+        if (is_told(r, t, op))
+            return take_unlisted(r, t, op);
+        if (v->w->mixed)
             return hf_give_up(v, HF_ERR_UNSUPPORTED,
-                              "mixed levels with a condition that has no "
-                              "version set are not judged");
-        return !hf_reads_matter_to(v, t) || hf_expected_open(v, r->w, t, op);
+                              "the witness does not say what a condition "
+                              "without version set looked at");
+        return hf_expected_open(v, r->w, t, op);
     default:
         return true;
     }

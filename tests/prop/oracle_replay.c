@@ -122,8 +122,8 @@ static bool is_viewed(const o_world *w, const o_orders *o, const o_read *r,
 
     if (t != O_INITIAL)
         (void)o_own_write(w->m, t, r->key, w->m->txns[t].n_steps, &value);
-    if (r->unlisted)
-        return t != r->txn &&
+    if (r->unlisted) /* with a writer: its own, which it should have seen */
+        return r->writer == O_ANY_WRITER && t != r->txn &&
                !o_matches(w->m, &w->m->txns[r->txn].steps[r->step], value);
     return value == r->value && t != r->txn &&
            (r->writer == O_ANY_WRITER || r->writer == t);

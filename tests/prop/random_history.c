@@ -25,6 +25,16 @@ const random_taste random_predicates = {.fixtures = 10,
                                         .unique = 10,
                                         .odd = 2};
 
+const random_taste random_unlisted = {.few = 25,
+                                      .weak = 60,
+                                      .dirty = 6,
+                                      .rich = 100,
+                                      .predicates = 100,
+                                      .certificates = 40,
+                                      .complete = 50,
+                                      .rmw = 10,
+                                      .unlisted = 60};
+
 const random_taste random_items = {.fixtures = 20,
                                    .few = 30,
                                    .weak = 40,

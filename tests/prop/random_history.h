@@ -21,6 +21,7 @@ typedef struct random_taste {
     unsigned predicates;   /* runs in which reads have conditions */
     unsigned rich;         /* runs with predicate operations of every kind */
     unsigned odd;          /* of those: conditions that nobody can judge */
+    unsigned unlisted;     /* of those: rows without a version set; 0: some */
     unsigned lists;        /* keys that are lists */
     unsigned certificates; /* runs with a recorded version order, ... */
     unsigned complete;     /* ... which lists everything */
@@ -38,6 +39,8 @@ extern const random_taste random_items; /* no conditions, known orders */
 extern const random_taste random_choices;
 /* Rows, aggregates, predicate updates, snapshots, writers, known orders. */
 extern const random_taste random_predicates;
+/* The same, and most rows have no version set. */
+extern const random_taste random_unlisted;
 
 /* 2 to 7 transactions, 1 to 3 keys; seldom more than 64 ways to settle
  * outcomes and sources. */

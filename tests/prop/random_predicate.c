@@ -235,9 +235,13 @@ static void record_listed(const store *s, const recorder *c, tiny_op *op)
 
 static void record_op(const store *s, const recorder *c, int txn, tiny_op *op)
 {
+    unsigned missing = s->taste->unlisted && op->kind < HF_OP_MIN
+                           ? s->taste->unlisted
+                           : c->missing;
+
     if (hf_rng_chance(s->r, 4))
         op->no_rows = true;
-    if (hf_rng_chance(s->r, c->missing)) {
+    if (hf_rng_chance(s->r, missing)) {
         op->set = TINY_SET_NONE;
     } else if (hf_rng_chance(s->r, c->snapshots)) {
         op->set = c->times ? TINY_SET_TIME : TINY_SET_IDS;

@@ -679,6 +679,74 @@ static void a_core_has_all_it_rests_on(void **state)
     hf_history_free(h);
 }
 
+/* ---- rows without a version set ------------------------------------------ */
+
+/* T3 does not get x, which T1's version would have given, but reads y from T1:
+ * what it looked at is the initial version or T2's. */
+static const char unlisted[] =
+    "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",7]]}\n"
+    "{\"ops\":[[\"w\",\"x\",5]]}\n"
+    "{\"ops\":[[\"r\",\"y\",7],{\"op\":\"pr\",\"where\":\"value = 1\","
+    "\"rows\":[]}]}\n";
+
+static void rows_looked_at_what_does_not_match(void **state)
+{
+#define LOOKED(index, from)                                                    \
+    "\"kind\":\"serial\",\"order\":[0,1,2],\"sources\":[[4," index "," from "]]"
+#define ON_X "{\"key\":\"x\"}"
+    hf_history *h = history(unlisted);
+
+    (void)state;
+    assert_int_equal(ask_valid(h, "SER", LOOKED(ON_X, "1")), ACCEPTED);
+    assert_int_equal(ask_valid(h, "SER", LOOKED(ON_X, "null")), REFUSED);
+    assert_int_equal(ask_valid(h, "SER", LOOKED(ON_X, "0")), REFUSED);
+    assert_int_equal(ask_valid(h, "SER", LOOKED("{\"key\":\"y\"}", "1")),
+                     REFUSED);
+    assert_int_equal(ask_valid(h, "SER", LOOKED("{\"key\":\"z\"}", "1")), BAD);
+    /* one of them, and T2's version need not be before T1's */
+    assert_int_equal(
+        ask_invalid(h, "SER", PROOF("{\"sources\":4,\"key\":\"x\"}")), REFUSED);
+    assert_int_equal(ask_invalid(h, "SER",
+                                 PROOF("{\"sources\":4,\"key\":\"x\"}" AND CASE(
+                                     FROM("prw", 2, 0, "x", 4, 0, "\"initial\"")
+                                         AND EDGE("wr", 0, 2, "y", 1, 3))
+                                           AND RESOLVE("0,1"))),
+                     REFUSED);
+    hf_history_free(h);
+}
+
+/* Without T2 there is nothing else; and its own write it would have seen. */
+static void rows_that_nothing_explains(void **state)
+{
+#define NOT_SEEN                                                               \
+    PROOF("{\"sources\":3,\"key\":\"x\"}" AND CASE(                            \
+        FROM("prw", 1, 0, "x", 3, 0, "\"initial\"")                            \
+            AND EDGE("wr", 0, 1, "y", 1, 2)) AND RESOLVE("0,1"))
+    hf_history *h = history(
+        "{\"ops\":[[\"w\",\"x\",1],[\"w\",\"y\",7]]}\n"
+        "{\"ops\":[[\"r\",\"y\",7],{\"op\":\"pr\",\"where\":\"value = 1\","
+        "\"rows\":[]}]}\n");
+    hf_history *own = history("{\"ops\":[[\"w\",\"x\",1],{\"op\":\"pr\","
+                              "\"where\":\"value = 1\",\"rows\":[]},{"
+                              "\"op\":\"pr\",\"where\":\"value = 2\","
+                              "\"rows\":[]}]}\n");
+
+    (void)state;
+    assert_int_equal(ask_invalid(h, "SER", NOT_SEEN), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "RC", NOT_SEEN), REFUSED);
+    assert_int_equal(
+        ask_invalid(own, "RC", PROOF("{\"sources\":1,\"key\":\"x\"}")),
+        ACCEPTED);
+    assert_int_equal(
+        ask_invalid(own, "RU", PROOF("{\"sources\":1,\"key\":\"x\"}")),
+        REFUSED);
+    assert_int_equal(
+        ask_invalid(own, "RC", PROOF("{\"sources\":2,\"key\":\"x\"}")),
+        REFUSED);
+    hf_history_free(own);
+    hf_history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +770,8 @@ int main(void)
         cmocka_unit_test(hostile_texts_do_no_harm),
         cmocka_unit_test(proofs_may_be_about_a_core),
         cmocka_unit_test(a_core_has_all_it_rests_on),
+        cmocka_unit_test(rows_looked_at_what_does_not_match),
+        cmocka_unit_test(rows_that_nothing_explains),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
