@@ -7,8 +7,8 @@
  * look are all versions that do not satisfy the condition, and of an own write
  * that does there is none.
  *
- * Where some version of a key cannot be judged nothing is said of it, nor of a
- * list or a key with increments without results.
+ * Where some version of a key cannot be judged nothing is said of it but of own
+ * writes, nor of a list or a key with increments without results.
  *
  * O(rows) for a key, and its writers for the sources.
  */
@@ -86,11 +86,11 @@ bool hf_unlisted_choice(hf_verifier *v, hf_txn_id t, hf_op_id op, hf_key_id key,
     hf_txn_id *at;
 
     *ret = (hf_choice){.value = HF_NONE};
-    if (!all || initial == HF_MATCH_UNKNOWN)
-        return false;
-    if (own != HF_NONE) /* it should have been returned */
+    if (own != HF_NONE) /* it should have been returned, whatever others are */
         return hf_predicate_match(v, hf_predicate_condition(v, op),
                                   hf_op_written(h, own)) == HF_MATCH_YES;
+    if (!all || initial == HF_MATCH_UNKNOWN)
+        return false;
     at = hf_zeros(v, all->first[key + 1] - all->first[key] + 1u, sizeof(*at));
     for (uint32_t i = all->first[key]; i < all->first[key + 1]; i++) {
         hf_txn_id u = all->at[i];
