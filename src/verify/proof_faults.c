@@ -10,6 +10,8 @@
  *   contradict themselves, an element too often in a list: the operation
  *   an own write that was not seen, a read, a row or the order of a list that
  *   was not repeated: the operations of its transaction before it
+ *   a condition that did not return a row, where its level has INT and another
+ *   of its operations saw one of that key satisfy the condition
  *   from read-committed up a read with no possible source (sources.h), or a
  *   list with an element of aborted transactions alone
  *
@@ -59,6 +61,57 @@ static bool is_wrong_alone(const fault *f)
         if (shows(f, HF_INTERNAL, op) || shows(f, HF_NON_REPEATABLE_READ, op) ||
             shows(f, HF_PHANTOM, op) || shows(f, HF_INCOMPATIBLE_ORDER, op))
             return true;
+    return false;
+}
+
+/* What a condition did not return does not satisfy it; of rows without a
+ * version set that is said where every version of the key can be judged. */
+static bool is_not_returned(const fault *f, hf_key_id key)
+{
+    hf_verifier *v = f->c->v;
+    hf_choice choice;
+
+    if (v->facts.key_use[key] & (HF_KEY_LIST | HF_KEY_BLIND) ||
+        hf_own_write_before(f->h, &v->facts, f->t, f->op, key) != HF_NONE)
+        return false;
+    return hf_look_at_key(v, f->op, key) == HF_LOOK_VIEW ||
+           (hf_is_unlisted(v, f->t, f->op, key) &&
+            hf_unlisted_choice(v, f->t, f->op, key, &choice));
+}
+
+/* A version of another that `op` returned satisfies the condition. */
+static bool was_seen(const fault *f, hf_op_id op, const hf_item_read *read)
+{
+    hf_verifier *v = f->c->v;
+
+    return hf_own_write_before(f->h, &v->facts, f->t, op, read->key) ==
+               HF_NONE &&
+           hf_look_at_key(v, op, read->key) == HF_LOOK_ITEM &&
+           hf_predicate_match(v, hf_predicate_condition(v, f->op),
+                              read->value) == HF_MATCH_YES;
+}
+
+static bool misses_what_was_seen(const fault *f)
+{
+    hf_verifier *v = f->c->v;
+    const hf_history *h = f->h;
+
+    if (!hf_op_has_predicate(hf_op_kind_of(h, f->op)) ||
+        !hf_level_of(v, f->t)->internal || !hf_reads_matter_to(v, f->t))
+        return false;
+    for (hf_op_id op = h->op_first[f->t]; op < h->op_first[f->t + 1]; op++) {
+        uint32_t n =
+            op == f->op || !hf_op_counts(h, op) ? 0 : hf_item_reads(h, op);
+
+        for (uint32_t i = 0; i < n; i++) {
+            hf_item_read read = hf_read_at(v, op, i);
+
+            if (was_seen(f, op, &read) && is_not_returned(f, read.key))
+                return true;
+        }
+        if (hf_out_of_budget(v))
+            return false;
+    }
     return false;
 }
 
@@ -168,9 +221,9 @@ bool hf_proof_read_fault(hf_proof *p, const hf_step *step)
         return read_pair(p, &f, step->writer);
     before = f.c->happened[f.t];
     f.c->happened[f.t] = true;
-    wrong =
-        is_wrong_alone(&f) || (hf_reads_matter_to(v, f.t) &&
-                               (has_no_source(&f) || has_aborted_element(&f)));
+    wrong = is_wrong_alone(&f) || misses_what_was_seen(&f) ||
+            (hf_reads_matter_to(v, f.t) &&
+             (has_no_source(&f) || has_aborted_element(&f)));
     f.c->happened[f.t] = before;
     if (!wrong)
         return v->status == HF_OK &&

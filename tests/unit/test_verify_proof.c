@@ -840,6 +840,46 @@ static void rows_that_were_not_repeated(void **state)
     hf_history_free(h);
 }
 
+/* T2 saw a row of x that satisfies the condition, and did not get it from
+ * that: T3's version, which it looked at, does not. */
+static void rows_that_were_seen_elsewhere(void **state)
+{
+#define SEEN(read, between, condition)                                         \
+    "{\"ops\":[[\"w\",\"x\",5]]}\n"                                            \
+    "{\"ops\":[[\"r\",\"x\"," read "]," between "{\"op\":\"pr\",\"where\":\""  \
+    "value " condition "\",\"versions\":[[\"x\",1]],\"rows\":[]},"             \
+    "[\"w\",\"x\",2]]}\n{\"ops\":[[\"r\",\"x\",2],[\"w\",\"x\",1]]}\n"
+#define UNLISTED_SEEN(rows)                                                    \
+    "{\"ops\":[[\"w\",\"x\",5]]}\n"                                            \
+    "{\"ops\":[[\"r\",\"x\",5],{\"op\":\"pr\",\"where\":\"value > 3\","        \
+    "\"rows\":" rows "}]}\n"
+    hf_history *h = history(SEEN("5", "", "> 3"));
+    hf_history *fits = history(SEEN("5", "", "> 7"));
+    hf_history *odd = history(SEEN("5", "", "> f(3)"));
+    hf_history *own = history(SEEN("5", "[\"w\",\"x\",4],", "> 3"));
+    hf_history *rows = history(UNLISTED_SEEN("[]"));
+    hf_history *all = history(UNLISTED_SEEN("[[\"x\",5]]"));
+
+    (void)state;
+    proves(h, PROOF(FAULT("2")), "");
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("1"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("4"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "RC", PROOF(FAULT("2"))), REFUSED);
+    assert_int_equal(ask_invalid(fits, "SER", PROOF(FAULT("2"))), REFUSED);
+    assert_int_not_equal(ask_invalid(odd, "SER", PROOF(FAULT("2"))), ACCEPTED);
+    /* of its own write the condition says something else */
+    assert_int_equal(ask_invalid(own, "RC", PROOF(FAULT("1"))), REFUSED);
+    assert_int_equal(ask_invalid(rows, "SER", PROOF(FAULT("2"))), ACCEPTED);
+    assert_int_equal(ask_invalid(rows, "RC", PROOF(FAULT("2"))), REFUSED);
+    assert_int_equal(ask_invalid(all, "SER", PROOF(FAULT("2"))), REFUSED);
+    hf_history_free(all);
+    hf_history_free(rows);
+    hf_history_free(own);
+    hf_history_free(odd);
+    hf_history_free(fits);
+    hf_history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -868,6 +908,7 @@ int main(void)
         cmocka_unit_test(updates_of_one_version),
         cmocka_unit_test(lists_in_two_orders),
         cmocka_unit_test(rows_that_were_not_repeated),
+        cmocka_unit_test(rows_that_were_seen_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
