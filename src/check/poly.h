@@ -317,7 +317,8 @@ bool hf_graph_judge_world(const hf_graph *like, const hf_graph_world *world,
                           hf_graph_findings *ret);
 
 /* poly_conditions.c: what a transaction saw contradicts itself, whatever else
- * is so: an operation of it. */
+ * is so: an operation of it, and if a proof can say it the condition that did
+ * not return what that one saw. */
 hf_finding hf_poly_conflict(const hf_pred *p, hf_arena *arena);
 
 /* poly_mixed.c: the same, each transaction by its own level. */

@@ -224,12 +224,28 @@ static void add_outcome_clauses(hf_worlds *w, hf_txn_id t)
     }
 }
 
-/* The operation that is wrong by itself; HF_NONE: it takes several. */
-static hf_op_id wrong_operation(hf_anomaly anomaly, const hf_place *place)
+/* The operation that is wrong by itself, or (*ret_with) with what another did;
+ * HF_NONE: a proof cannot say it. */
+static hf_op_id wrong_operation(const hf_graph *g, hf_anomaly anomaly,
+                                const hf_place *place, hf_txn_id *ret_with)
 {
+    hf_txn_id first = hf_op_txn(g->h, place->ops[0]);
+    hf_op_id op = hf_place_read(anomaly, place);
+
+    *ret_with = HF_NONE;
     if (anomaly == HF_RESULT_SET_MISMATCH || anomaly == HF_TWO_VERSIONS)
         return place->ops[0];
-    return hf_place_read(anomaly, place);
+    if (anomaly == HF_DIRTY_UPDATE) /* what it reads was aborted, whoever
+                                       appended behind it */
+        return place->ops[2];
+    if (anomaly == HF_INCOMPATIBLE_ORDER || anomaly == HF_PHANTOM)
+        op = place->ops[1];
+    if (anomaly == HF_LOST_UPDATE && hf_graph_forbids(g, first, anomaly))
+        op = place->ops[2];
+    if ((anomaly == HF_INCOMPATIBLE_ORDER || anomaly == HF_LOST_UPDATE) &&
+        op != HF_NONE && first != hf_op_txn(g->h, op))
+        *ret_with = first;
+    return op;
 }
 
 /* One of those that need not have happened did not. */
@@ -238,28 +254,27 @@ static void forbid_place(hf_worlds *w, hf_anomaly anomaly,
 {
     hf_poly *p = &w->p;
     const hf_history *h = w->g->h;
-    hf_op_id read = wrong_operation(anomaly, place);
-    hf_lit lits[4];
-    uint32_t n = 0, source;
+    hf_txn_id with;
+    hf_op_id read = wrong_operation(w->g, anomaly, place, &with);
+    hf_poly_clause c = {.kind = HF_STEP_FAULT, .op = read, .writer = with};
+    hf_lit_list happened = {0};
 
-    for (unsigned i = 0; i < 4; i++) {
-        hf_op_id op = read == HF_NONE ? place->ops[i] : read;
-        hf_lit lit;
-
-        if (op == HF_NONE || (read != HF_NONE && i > 0))
-            continue;
-        lit = hf_poly_happened(p, hf_op_txn(h, op));
-        if (lit != HF_LIT_NONE)
-            lits[n++] = HF_LIT_NOT(lit);
-    }
-    if (n == 0)
-        return; /* of those that happened, and reported already */
-    source = hf_worlds_add_clause(
-        p, (hf_poly_clause){.kind = read == HF_NONE ? HF_STEP_KIND_COUNT
-                                                    : HF_STEP_FAULT,
-                            .op = read,
-                            .writer = HF_NONE});
-    (void)hf_order_clause(p->order, lits, n, source);
+    if (read == HF_NONE)
+        c.kind = HF_STEP_KIND_COUNT;
+    else
+        hf_worlds_add_lit(&happened, hf_poly_happened(p, hf_op_txn(h, read)));
+    if (with != HF_NONE)
+        hf_worlds_add_lit(&happened, hf_poly_happened(p, with));
+    for (unsigned i = 0; i < 4 && read == HF_NONE; i++)
+        if (place->ops[i] != HF_NONE)
+            hf_worlds_add_lit(&happened,
+                              hf_poly_happened(p, hf_op_txn(h, place->ops[i])));
+    for (size_t i = 0; i < happened.n; i++)
+        happened.at[i] = HF_LIT_NOT(happened.at[i]);
+    if (happened.n > 0) /* else reported already */
+        (void)hf_order_clause(p->order, happened.at, (uint32_t)happened.n,
+                              hf_worlds_add_clause(p, c));
+    hf_vec_release(&happened);
 }
 
 static void forbid_places(hf_worlds *w)

@@ -314,11 +314,15 @@ bool hf_worlds_lits_of_condition(hf_worlds *w, const hf_edge *e, bool strict,
 
 hf_finding hf_poly_conflict(const hf_pred *p, hf_arena *arena)
 {
+    const hf_pred_seen *c = &p->conflicts.at[0];
     hf_finding f = {.anomaly = HF_NO_ORDER,
                     .witness = {.kind = HF_WITNESS_OPERATIONS, .n_ops = 1}};
 
-    f.witness.ops = hf_arena_get(arena, sizeof(hf_op_id));
-    f.witness.ops[0] = p->conflicts.at[0].op;
+    f.witness.ops = hf_arena_get(arena, 2 * sizeof(hf_op_id));
+    f.witness.ops[0] = c->op;
+    f.witness.ops[1] = c->condition;
+    if (hf_pred_can_tell(p, c))
+        f.witness.n_ops = 2;
     return f;
 }
 

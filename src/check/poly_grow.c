@@ -199,10 +199,10 @@ void hf_shrink_gather(hf_shrinker *s, const hf_witness *w)
 
         if (step->op != HF_NONE &&
             (step->kind == HF_STEP_SOURCES || step->kind == HF_STEP_HAPPENED ||
-             step->kind == HF_STEP_LIST)) {
+             step->kind == HF_STEP_LIST || step->kind == HF_STEP_FAULT)) {
             hf_shrink_add(s, hf_op_txn(s->h, step->op));
             add_sources(s, step->op);
-            if (step->kind == HF_STEP_LIST)
+            if (step->kind == HF_STEP_LIST || step->kind == HF_STEP_FAULT)
                 hf_shrink_add(s, step->writer);
         }
     }

@@ -175,8 +175,9 @@ hf_lit hf_worlds_forbid_cycle(hf_worlds *w, const hf_witness *cycle)
     hf_lit torn;
 
     if (cycle->kind == HF_WITNESS_OPERATIONS) {
-        c.op = cycle->ops[0];
-        told = false;
+        told = cycle->n_ops == 2;
+        c.op = cycle->ops[told];
+        c.kind = HF_STEP_FAULT;
         hf_worlds_add_lit(
             &lits, hf_poly_happened(p, hf_op_txn(w->g->h, cycle->ops[0])));
     }

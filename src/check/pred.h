@@ -428,6 +428,8 @@ void hf_pred_unclear(hf_pred *p, const hf_pred_op *o, bool everywhere,
 void hf_pred_note_absent(hf_pred *p, const hf_pred_op *o, hf_key_id key);
 void hf_pred_compare(hf_pred *p, hf_txn_id t);
 void hf_pred_report_conflicts(hf_graph_report *r);
+/* Can a step of a proof say it? */
+bool hf_pred_can_tell(const hf_pred *p, const hf_pred_seen *conflict);
 /* Two that read one version and both wrote its key, one of them at least with
  * a predicate operation. */
 void hf_pred_lost_updates(hf_pred *p);

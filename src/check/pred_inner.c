@@ -4,7 +4,8 @@
  * condition; so an item that the same transaction read, of the same key, must
  * not satisfy it either.  Nearly always such a contradiction is a cycle as
  * well.  The rest (the transaction itself wrote the version in between) is
- * proved by enumerating the writers of the key.
+ * proved by enumerating the writers of the key, or if they are many by a step
+ * of a proof that names the operation.
  *
  * The same condition read twice, once with a row and once without, has a name
  * of its own: phantom.
@@ -327,6 +328,26 @@ static uint32_t core_of(const hf_history *h, hf_txn_id reader, hf_key_id key,
     return n;
 }
 
+bool hf_pred_can_tell(const hf_pred *p, const hf_pred_seen *conflict)
+{
+    return !(p->g->key_use[conflict->key] & (HF_USE_LIST | HF_USE_BLIND));
+}
+
+/* One step, where nobody has to be enumerated. */
+static void report_fault(hf_graph_report *r, hf_op_id op)
+{
+    hf_finding f = {.anomaly = HF_NO_ORDER,
+                    .witness = {.kind = HF_WITNESS_PROOF,
+                                .anomaly = HF_NO_ORDER,
+                                .n_steps = 1}};
+
+    f.witness.steps = hf_arena_get(r->arena, sizeof(hf_step));
+    f.witness.steps[0] =
+        (hf_step){.kind = HF_STEP_FAULT, .op = op, .writer = HF_NONE};
+    r->count[HF_NO_ORDER]++;
+    hf_vec_push(&r->found, f);
+}
+
 void hf_pred_report_conflicts(hf_graph_report *r)
 {
     const hf_pred *p = r->g->pred;
@@ -339,6 +360,9 @@ void hf_pred_report_conflicts(hf_graph_report *r)
 
         if (n > 0)
             hf_report_core(r, core, n);
+        else if (h->txn_outcome[hf_op_txn(h, c->op)] == HF_COMMITTED &&
+                 hf_pred_can_tell(p, c))
+            report_fault(r, c->condition);
     }
     if (r->found.n == 0 && p->conflicts.n > 0)
         hf_graph_undecided(

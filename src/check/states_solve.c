@@ -187,10 +187,12 @@ static int sees(formula *f, uint32_t b, uint32_t a)
     return *lit;
 }
 
+/* ... if both happened: those that did not may go in a circle. */
 static void come_first(formula *f, uint32_t a, uint32_t b)
 {
     if (a >= f->first && a < f->first + f->n)
-        clause(f, visible(f, a, b), 0, 0);
+        clause(f, visible(f, a, b), -f->there[a - f->first],
+               -f->there[b - f->first]);
 }
 
 static bool share_cell(const hf_states *s, uint32_t a, uint32_t b)

@@ -139,7 +139,8 @@ typedef struct hf_source {
  * witness puts the first version before the second.  The clause says that this
  * is so, or one did not happen, or a read came from elsewhere.
  * FAULT: `op` is wrong whatever else is so (an anomaly without a cycle, if its
- * transaction happened): that did not happen.
+ * transaction happened): that did not happen.  With a writer: with what that
+ * one did; one of the two did not happen.
  * RESOLVE: from the clauses of the earlier steps `used`: the first one, then
  * resolved with each of the others in turn, on the one fact that stands in one
  * of the two and negated in the other.
@@ -152,7 +153,7 @@ typedef enum hf_step_kind {
     HF_STEP_RESOLVE,
     HF_STEP_LIST,    /* or a sum: of a key with increments without results */
     HF_STEP_PROMISE, /* what the user assumes of two versions */
-    HF_STEP_FAULT,   /* an operation that is wrong by itself */
+    HF_STEP_FAULT,   /* an operation that is wrong, or two */
     HF_STEP_KIND_COUNT
 } hf_step_kind;
 
@@ -160,7 +161,7 @@ typedef struct hf_step {
     hf_step_kind kind;
     uint32_t first, n; /* cycle, list, promise: in edges; resolve: in used */
     hf_op_id op;       /* sources, happened, list, fault */
-    hf_txn_id writer;  /* happened, list */
+    hf_txn_id writer;  /* happened, list; fault: or HF_NONE */
     /* sources, happened: of a predicate operation, whose version of this key
      * it looked at: key + 1; 0: of an item */
     hf_key_id entry;

@@ -226,7 +226,8 @@ static void write_step(const hf_history *h, const hf_witness *w,
         hf_json_uint(j, entry_index(h, s));
     }
     if (s->kind == HF_STEP_HAPPENED ||
-        (s->kind == HF_STEP_LIST && s->writer != HF_NONE)) {
+        ((s->kind == HF_STEP_LIST || s->kind == HF_STEP_FAULT) &&
+         s->writer != HF_NONE)) {
         hf_json_key(j, "writer");
         hf_json_uint(j, s->writer);
     }

@@ -127,6 +127,24 @@ static void put_promise(const hf_story *s, const hf_step *step, hf_out *out)
     hf_txn_print(s->h, e->to, out);
 }
 
+/* "rx1 is wrong by itself", or with what another did. */
+static void put_fault(const hf_story *s, const hf_step *step, bool whose,
+                      hf_out *out)
+{
+    hf_op_print(s->h, step->op, out);
+    if (whose || step->writer != HF_NONE) {
+        hf_out_text(out, " of ");
+        hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
+    }
+    if (step->writer == HF_NONE) {
+        hf_out_text(out, " is wrong by itself");
+        return;
+    }
+    hf_out_text(out, " contradicts what ");
+    hf_txn_print(s->h, step->writer, out);
+    hf_out_text(out, " did");
+}
+
 /* " (by 1, 4)": the facts that refute the others of the step. */
 static void put_citations(const hf_story *s, uint32_t step, uint32_t fact,
                           hf_out *out)
@@ -159,8 +177,7 @@ static void put_line(const hf_story *s, uint32_t fact, hf_out *out)
         hf_out_text(out, ": nothing else is left");
     } else if (step->kind == HF_STEP_FAULT) {
         hf_out_text(out, ": ");
-        hf_op_print(s->h, step->op, out);
-        hf_out_text(out, " is wrong by itself");
+        put_fault(s, step, false, out);
     } else if (step->kind == HF_STEP_PROMISE) {
         hf_out_text(out, ": as assumed of ");
         put_promise(s, step, out);
@@ -239,10 +256,7 @@ static void put_last(const hf_story *s, uint32_t refuted, hf_out *out)
         hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
         hf_out_text(out, " comes from nowhere");
     } else if (step->kind == HF_STEP_FAULT) {
-        hf_op_print(s->h, step->op, out);
-        hf_out_text(out, " of ");
-        hf_txn_print(s->h, hf_op_txn(s->h, step->op), out);
-        hf_out_text(out, " is wrong by itself");
+        put_fault(s, step, true, out);
     } else if (step->kind == HF_STEP_PROMISE) {
         put_promise(s, step, out);
         hf_out_text(out, " are not as assumed");

@@ -60,7 +60,8 @@ hf_txn_list hf_witness_txns(const hf_history *h, const hf_witness *w)
             list_once(&list, met, w->edges[w->steps[i].first].to);
         else if (w->steps[i].kind == HF_STEP_SOURCES ||
                  w->steps[i].kind == HF_STEP_HAPPENED ||
-                 w->steps[i].kind == HF_STEP_LIST)
+                 w->steps[i].kind == HF_STEP_LIST ||
+                 w->steps[i].kind == HF_STEP_FAULT)
             list_once(&list, met, hf_op_txn(h, w->steps[i].op));
     for (uint32_t i = 0; hf_witness_has_core(w) && i < w->n_order; i++)
         list_once(&list, met, w->order[i]);

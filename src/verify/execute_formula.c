@@ -11,7 +11,8 @@
  * common.  Each clause says something that holds in every order that explains
  * what was read:
  *
- *   - the order is transitive; what must come before something does;
+ *   - the order is transitive; what must come before something does, if both
+ *     happened;
  *   - of two that write one key one is before the other, as a whole;
  *   - what a key holds where it is read was left by somebody, or is what it
  *     held at first: by one who is before the reader, while all others who set
@@ -162,9 +163,10 @@ static void keep_orders(encoder *e)
             one_of(e, order(e, start_of(e, b), commit_of(e, b)), HF_NONE,
                    HF_NONE);
         for (uint32_t a = 0; a < p->n; a++) {
+            /* those that did not happen may go in a circle */
             if (hf_nodes_has(p->before[b], a) || hf_nodes_has(p->ends[b], a))
-                one_of(e, order(e, commit_of(e, a), start_of(e, b)), HF_NONE,
-                       HF_NONE);
+                one_of(e, order(e, commit_of(e, a), start_of(e, b)),
+                       not(e->there[a]), not(e->there[b]));
             if (a < b && (e->per == 2 || p->partial) &&
                 write_together(p, a, b)) {
                 say(e, not(e->there[a]));

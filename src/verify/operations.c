@@ -629,13 +629,14 @@ static const rule *find_rule(hf_anomaly anomaly)
 /* By the level of the transaction that reads, which is that of the last
  * operation, but the first of a read outside its snapshot; of a lost update
  * there are two. */
-static bool is_forbidden(hf_verifier *v, const rule *r)
+static bool is_forbidden(hf_verifier *v, const rule *r, const hf_op_id *ops,
+                         uint32_t n)
 {
-    uint32_t at = r->anomaly == HF_OUTSIDE_SNAPSHOT ? 0 : v->w->n_ops - 1;
-    const hf_level_info *info = hf_level_of(v, hf_op_txn(v->h, v->w->ops[at]));
+    uint32_t at = r->anomaly == HF_OUTSIDE_SNAPSHOT ? 0 : n - 1;
+    const hf_level_info *info = hf_level_of(v, hf_op_txn(v->h, ops[at]));
 
     if (r->anomaly == HF_LOST_UPDATE && r->forbidden(info))
-        info = hf_level_of(v, hf_op_txn(v->h, v->w->ops[0]));
+        info = hf_level_of(v, hf_op_txn(v->h, ops[0]));
     return r->forbidden(info) || hf_refuse(v, "%s allows %s", info->name,
                                            hf_anomaly_get(r->anomaly)->name);
 }
@@ -648,7 +649,7 @@ bool hf_operations_show(const hf_certain *c, hf_anomaly anomaly,
     hf_cited steps[4];
 
     if (!r || n < r->least || n > r->most || n > 4 ||
-        !r->forbidden(hf_level_of(c->v, hf_op_txn(h, ops[n - 1]))))
+        !is_forbidden(c->v, r, ops, n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         if (!hf_op_counts(h, ops[i]))
@@ -674,7 +675,7 @@ bool hf_verify_operations(hf_verifier *v)
     if (v->w->n_ops < r->least || v->w->n_ops > r->most)
         return hf_refuse(v, "%u operations do not make %s",
                          (unsigned)v->w->n_ops, name);
-    if (!is_forbidden(v, r))
+    if (!is_forbidden(v, r, v->w->ops, v->w->n_ops))
         return false;
     if (r->forbidden == with_snapshots && !(v->w->rests & HF_REST_TIMESTAMPS))
         return hf_refuse(v, "%s rests on %s, and the witness does not say so",

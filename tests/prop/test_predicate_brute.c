@@ -13,6 +13,8 @@
  *   - the reference agrees with the oracle, which is another definition of
  *     the levels and works out snapshots by itself;
  *   - every proof, written as JSON and read back, is accepted by verify;
+ *   - of a valid history no operation is a fault, alone or with what another
+ *     transaction did, that verify takes for a proof;
  *   - the verdicts keep the lattice of levels.
  *
  * In half of the histories conditions share trees in the engine, and in half
@@ -37,9 +39,11 @@
 #include "oracle.h"
 #include "random_history.h"
 #include "summary.h"
+#include "verify/verify.h"
 
 #define MAX_SHOWN 3      /* of each kind */
 #define PROOFS_EVERY 5   /* histories: the reference's proofs, too */
+#define FAULTS_EVERY 3   /* histories: each operation offered as a fault */
 #define THREADS_EVERY 64 /* histories are also judged by two threads */
 
 #define FEATURES(X)                                                            \
@@ -82,6 +86,7 @@ typedef struct run {
     bool searched;      /* without version orders, and not by enumeration */
     bool is_open;       /* the one at hand */
     long open, decided; /* questions that need a search; answered */
+    long faults;        /* operations that are a proof */
     long passed, failed;
     long failures[AGREEMENT_COUNT];
     int shown[AGREEMENT_COUNT];
@@ -329,6 +334,50 @@ static void count_answers(run *r, hf_level level, const agreement_answers *a)
                                                   : 2]++;
 }
 
+/* Does verify take one operation, by itself or with what another transaction
+ * did, for a proof? */
+static bool has_fault(const hf_history *h, hf_level level)
+{
+    hf_verify_session *session = hf_verify_open(h);
+    hf_step step = {.kind = HF_STEP_FAULT};
+    hf_claim claim = {.verdict = HF_INVALID,
+                      .level = level,
+                      .witness = {.kind = HF_WITNESS_PROOF,
+                                  .anomaly = HF_NO_ORDER,
+                                  .n_steps = 1,
+                                  .steps = &step}};
+    bool any = false;
+
+    for (step.op = 0; step.op < h->n_ops && !any; step.op++)
+        for (hf_txn_id u = 0; u <= h->n_txns && !any; u++) {
+            hf_verification answer = {.accepted = false};
+
+            step.writer = u == h->n_txns ? HF_NONE : u;
+            any = hf_verify_claim_in(session, &claim, NULL, &answer, NULL) ==
+                      HF_OK &&
+                  answer.accepted;
+        }
+    hf_verify_close(session);
+    return any;
+}
+
+/* Of a valid one it must not. */
+static void try_faults(run *r, const hf_history *h, hf_level level,
+                       hf_verdict verdict, uint64_t seed)
+{
+    bool any = verdict != HF_UNKNOWN && has_fault(h, level);
+
+    if (!any)
+        return;
+    r->faults++;
+    if (verdict == HF_INVALID)
+        return;
+    printf("seed %" PRIu64 ": valid at %s, and verify takes a fault for a "
+           "proof\n",
+           seed, hf_level_get(level)->name);
+    r->failed++;
+}
+
 static void try_level(run *r, const tiny_history *t, const hf_history *h,
                       uint64_t seed, const hf_verdict *expected,
                       hf_verdict *ret_verdict)
@@ -342,6 +391,8 @@ static void try_level(run *r, const tiny_history *t, const hf_history *h,
     r->open += r->is_open;
     r->decided += r->is_open && answers.engine != HF_UNKNOWN;
     count_answers(r, level, &answers);
+    if (seed % FAULTS_EVERY == 0)
+        try_faults(r, h, level, answers.reference, seed);
     if (r->kind == AGREE && expected && expected[level] != answers.reference)
         r->kind = DISAGREE_ORACLE;
     if (r->kind == AGREE)
@@ -451,6 +502,9 @@ int main(int argc, char **argv)
     for (long i = 0; i < n; i++)
         try_history(&r, seed + (uint64_t)i);
     summarize(&r);
+    printf("%ld invalid with a fault that is a proof\n", r.faults);
+    if (n >= 1000 && r.faults == 0)
+        r.failed++;
     printf("%ld passed, %ld failed\n", r.passed, r.failed);
     hf_out_release(&r.json);
     hf_sql_cache_free(r.cache);

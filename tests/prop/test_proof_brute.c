@@ -4,14 +4,14 @@
  *
  * For random tiny histories and levels, mixed ones too, every step that verify
  * accepts is collected: each simple cycle of each choice of edges and sources,
- * the steps about sources and outcomes, and every place of a writer that a list
- * or a sum of increments without results speaks of.  Where the reference finds
- * the history valid the steps must not contradict each other: a set of facts
- * must satisfy them all, or else verify would accept a proof of what is not so.
- * Where it is invalid they must: a search finds a refutation by resolution,
- * which is written as JSON, read back, and must be accepted.  To see that it
- * does not matter what the maker of a proof knows, some of the facts that
- * verify knows are taken for open.
+ * the steps about sources, outcomes and faults, and every place of a writer
+ * that a list or a sum of increments without results speaks of.  Where the
+ * reference finds the history valid the steps must not contradict each other: a
+ * set of facts must satisfy them all, or else verify would accept a proof of
+ * what is not so. Where it is invalid they must: a search finds a refutation by
+ * resolution, which is written as JSON, read back, and must be accepted.  To
+ * see that it does not matter what the maker of a proof knows, some of the
+ * facts that verify knows are taken for open.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ typedef struct maker {
 
 typedef struct run {
     long valid, refuted, open, cut, faulty, spent, failed;
-    long steps, resolutions, sources, happened, lists;
+    long steps, resolutions, sources, happened, lists, faults, pairs;
     /* valid, refuted, open; the last: mixed */
     long at_level[HF_LEVEL_COUNT + 1][3];
     int shown;
@@ -265,8 +265,11 @@ static void collect(maker *m)
     hf_free(w);
     for (hf_op_id op = 0; op < h->n_ops; op++) {
         offer_op(m, HF_STEP_SOURCES, op, HF_NONE);
-        for (hf_txn_id t = 0; t < h->n_txns; t++)
+        offer_op(m, HF_STEP_FAULT, op, HF_NONE);
+        for (hf_txn_id t = 0; t < h->n_txns; t++) {
             offer_op(m, HF_STEP_HAPPENED, op, t);
+            offer_op(m, HF_STEP_FAULT, op, t);
+        }
     }
 }
 
@@ -700,6 +703,9 @@ static void try_level(run *total, const tiny_history *t, const hf_history *h,
             total->sources += m.steps.at[i].kind == HF_STEP_SOURCES;
             total->happened += m.steps.at[i].kind == HF_STEP_HAPPENED;
             total->lists += m.steps.at[i].kind == HF_STEP_LIST;
+            total->faults += m.steps.at[i].kind == HF_STEP_FAULT;
+            total->pairs += m.steps.at[i].kind == HF_STEP_FAULT &&
+                            m.steps.at[i].writer != HF_NONE;
         }
         judge(total, &m, t, seed, r->verdict, 0);
         judge(total, &m, t, seed, r->verdict, 1);
@@ -792,10 +798,10 @@ int main(int argc, char **argv)
            "%ld), other anomalies %ld, too long %ld\n",
            total.valid, total.refuted, total.open, total.cut, total.faulty,
            total.spent);
-    printf("steps %ld (sources %ld, happened %ld, lists %ld), resolutions "
-           "%ld\n",
+    printf("steps %ld (sources %ld, happened %ld, lists %ld, faults %ld, of "
+           "two %ld), resolutions %ld\n",
            total.steps, total.sources, total.happened, total.lists,
-           total.resolutions);
+           total.faults, total.pairs, total.resolutions);
     for (unsigned l = 0; l < HF_LEVEL_COUNT; l++)
         printf("%-8s %6ld valid %6ld refuted %6ld open\n",
                hf_level_get((hf_level)l)->short_name, total.at_level[l][0],
@@ -806,5 +812,6 @@ int main(int argc, char **argv)
     if (total.failed > 0)
         printf("FAILED: %ld\n", total.failed);
     return total.failed > 0 || total.refuted == 0 || total.resolutions == 0 ||
-           total.sources == 0 || total.happened == 0 || total.lists == 0;
+           total.sources == 0 || total.happened == 0 || total.lists == 0 ||
+           total.pairs == 0;
 }

@@ -747,6 +747,139 @@ static void rows_that_nothing_explains(void **state)
     hf_history_free(h);
 }
 
+/* ---- faults -------------------------------------------------------------- */
+
+#define FAULT(op) "{\"fault\":" op "}"
+#define FAULT_WITH(op, txn) "{\"fault\":" op ",\"writer\":" txn "}"
+
+/* T2 and T3, of unknown outcome, were both read from. */
+#define BOTH_HAPPENED "{\"ops\":[[\"r\",\"a\",7],[\"r\",\"b\",7]]}\n"
+
+static void updates_of_one_version(void **state)
+{
+#define UPDATES                                                                \
+    "{\"ops\":[[\"w\",\"x\",1]]}\n"                                            \
+    "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",2],[\"w\",\"a\",7]],"              \
+    "\"outcome\":\"unknown\"}\n"                                               \
+    "{\"ops\":[[\"r\",\"x\",1],[\"w\",\"x\",3],[\"w\",\"b\",7]],"              \
+    "\"outcome\":\"unknown\"}\n"
+    hf_history *h = history(UPDATES BOTH_HAPPENED);
+    hf_history *open = history(UPDATES);
+
+    (void)state;
+    proves(h, PROOF(FAULT_WITH("4", "1")), "");
+    proves(h, PROOF(FAULT_WITH("1", "2")), "");
+    /* by itself, with another, with itself, or of another operation */
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("4"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT_WITH("4", "0"))),
+                     REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT_WITH("4", "2"))),
+                     REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT_WITH("4", "3"))),
+                     REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT_WITH("5", "1"))),
+                     REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT_WITH("4", "9"))), BAD);
+    /* one of them did not happen: that contradicts nothing */
+    assert_int_equal(ask_invalid(open, "SER", PROOF(FAULT_WITH("4", "1"))),
+                     REFUSED);
+    hf_history_free(open);
+    hf_history_free(h);
+}
+
+static void lists_in_two_orders(void **state)
+{
+#define LISTS(second)                                                          \
+    "{\"ops\":[[\"append\",\"x\",1]]}\n{\"ops\":[[\"append\",\"x\",2]]}\n"     \
+    "{\"ops\":[[\"r\",\"x\",[1,2]],[\"w\",\"a\",7]],\"outcome\":\"unknown\"}"  \
+    "\n{\"ops\":[[\"r\",\"x\"," second "],[\"w\",\"b\",7]],"                   \
+    "\"outcome\":\"unknown\"}\n"
+    hf_history *h = history(LISTS("[2,1]") BOTH_HAPPENED);
+    hf_history *same = history(LISTS("[1]") BOTH_HAPPENED);
+    hf_history *open = history(LISTS("[2,1]"));
+
+    (void)state;
+    proves(h, PROOF(FAULT_WITH("4", "2")), "");
+    proves(h, PROOF(FAULT_WITH("2", "3")), "");
+    assert_int_equal(ask_invalid(h, "RC", PROOF(FAULT("4"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "RC", PROOF(FAULT_WITH("4", "1"))),
+                     REFUSED);
+    assert_int_equal(ask_invalid(same, "RC", PROOF(FAULT_WITH("4", "2"))),
+                     REFUSED);
+    assert_int_equal(ask_invalid(open, "RC", PROOF(FAULT_WITH("4", "2"))),
+                     REFUSED);
+    hf_history_free(open);
+    hf_history_free(same);
+    hf_history_free(h);
+}
+
+static void rows_that_were_not_repeated(void **state)
+{
+#define ROWS(versions, rows)                                                   \
+    "{\"op\":\"pr\",\"where\":\"value > 3\",\"versions\":" versions            \
+    ",\"rows\":" rows "}"
+#define TWICE(between)                                                         \
+    "{\"ops\":[[\"w\",\"x\",5]]}\n"                                            \
+    "{\"ops\":[" ROWS("[[\"x\",5]]", "[[\"x\",5]]") between ROWS(              \
+        "[[\"x\",null]]", "[]") ",[\"w\",\"a\",7]],\"outcome\":\"unknown\"}\n"
+#define READ "{\"ops\":[[\"r\",\"a\",7]]}\n"
+    hf_history *h = history(TWICE(",") READ);
+    hf_history *open = history(TWICE(","));
+    hf_history *own = history(TWICE(",[\"delete\",\"x\"],") READ);
+
+    (void)state;
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("2"))), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "SI", PROOF(FAULT("2"))), ACCEPTED);
+    assert_int_equal(ask_invalid(h, "RC", PROOF(FAULT("2"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("1"))), REFUSED);
+    assert_int_equal(ask_invalid(open, "SER", PROOF(FAULT("2"))), REFUSED);
+    /* it deleted the row itself */
+    assert_int_equal(ask_invalid(own, "RA", PROOF(FAULT("3"))), REFUSED);
+    hf_history_free(own);
+    hf_history_free(open);
+    hf_history_free(h);
+}
+
+/* T2 saw a row of x that satisfies the condition, and did not get it from
+ * that: T3's version, which it looked at, does not. */
+static void rows_that_were_seen_elsewhere(void **state)
+{
+#define SEEN(read, between, condition)                                         \
+    "{\"ops\":[[\"w\",\"x\",5]]}\n"                                            \
+    "{\"ops\":[[\"r\",\"x\"," read "]," between "{\"op\":\"pr\",\"where\":\""  \
+    "value " condition "\",\"versions\":[[\"x\",1]],\"rows\":[]},"             \
+    "[\"w\",\"x\",2]]}\n{\"ops\":[[\"r\",\"x\",2],[\"w\",\"x\",1]]}\n"
+#define UNLISTED_SEEN(rows)                                                    \
+    "{\"ops\":[[\"w\",\"x\",5]]}\n"                                            \
+    "{\"ops\":[[\"r\",\"x\",5],{\"op\":\"pr\",\"where\":\"value > 3\","        \
+    "\"rows\":" rows "}]}\n"
+    hf_history *h = history(SEEN("5", "", "> 3"));
+    hf_history *fits = history(SEEN("5", "", "> 7"));
+    hf_history *odd = history(SEEN("5", "", "> f(3)"));
+    hf_history *own = history(SEEN("5", "[\"w\",\"x\",4],", "> 3"));
+    hf_history *rows = history(UNLISTED_SEEN("[]"));
+    hf_history *all = history(UNLISTED_SEEN("[[\"x\",5]]"));
+
+    (void)state;
+    proves(h, PROOF(FAULT("2")), "");
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("1"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "SER", PROOF(FAULT("4"))), REFUSED);
+    assert_int_equal(ask_invalid(h, "RC", PROOF(FAULT("2"))), REFUSED);
+    assert_int_equal(ask_invalid(fits, "SER", PROOF(FAULT("2"))), REFUSED);
+    assert_int_not_equal(ask_invalid(odd, "SER", PROOF(FAULT("2"))), ACCEPTED);
+    /* of its own write the condition says something else */
+    assert_int_equal(ask_invalid(own, "RC", PROOF(FAULT("1"))), REFUSED);
+    assert_int_equal(ask_invalid(rows, "SER", PROOF(FAULT("2"))), ACCEPTED);
+    assert_int_equal(ask_invalid(rows, "RC", PROOF(FAULT("2"))), REFUSED);
+    assert_int_equal(ask_invalid(all, "SER", PROOF(FAULT("2"))), REFUSED);
+    hf_history_free(all);
+    hf_history_free(rows);
+    hf_history_free(own);
+    hf_history_free(odd);
+    hf_history_free(fits);
+    hf_history_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -772,6 +905,10 @@ int main(void)
         cmocka_unit_test(a_core_has_all_it_rests_on),
         cmocka_unit_test(rows_looked_at_what_does_not_match),
         cmocka_unit_test(rows_that_nothing_explains),
+        cmocka_unit_test(updates_of_one_version),
+        cmocka_unit_test(lists_in_two_orders),
+        cmocka_unit_test(rows_that_were_not_repeated),
+        cmocka_unit_test(rows_that_were_seen_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
