@@ -70,7 +70,7 @@ static void choose_for_a_while(hf_judge *e, double seconds)
 static void decide_by_states(hf_judge *e)
 {
     hf_graph *g = &e->g;
-    char *reason = NULL;
+    char *reason = NULL, *again = NULL;
     hf_states_form form;
     bool first = !g->own && hf_states_decides(g->level, &form);
 
@@ -83,9 +83,13 @@ static void decide_by_states(hf_judge *e)
     if (first && hf_states_decide(g->h, g->budget, e->r, &reason))
         return;
     hf_poly_decide_world(&e->report, e->r);
-    if (e->r->verdict != HF_UNKNOWN || g->stopped ||
-        hf_states_decide(g->h, g->budget, e->r, &reason))
+    if (e->r->verdict != HF_UNKNOWN || g->stopped)
         return;
+    if (!hf_budget_spent(g->budget) &&
+        hf_states_decide(g->h, g->budget, e->r, &again))
+        return;
+    if (again) /* else what it said the first time */
+        reason = again;
     if (!reason && e->r->reason)
         return; /* what the search by choices says */
     if (!reason)

@@ -1,10 +1,10 @@
 /* poly_enumerate.c: refutations that the steps of a proof cannot say.
  *
- * These rest on what one of unknown outcome did wrong besides, on conditions
- * that lists or odd values have to do with, or on what one transaction saw that
- * contradicts itself in some world.  The transactions that such a refutation
- * speaks of are enumerated, if they are few.  Otherwise parts
- * of the history are searched (hf_poly_confirm() of poly_core.c).
+ * These rest on an assumption that one of unknown outcome breaks by itself
+ * (which promises mostly say), or on what one transaction saw of a list that
+ * contradicts itself.  The transactions that such a refutation speaks of are
+ * enumerated, if they are few.  Otherwise parts of the history are searched
+ * (hf_poly_confirm() of poly_core.c).
  */
 #include "check/brute.h"
 #include "check/poly_worlds.h"

@@ -72,13 +72,15 @@ static void decide(hf_worlds *w)
     else if (hf_worlds_n_counted(w) > MOST_COUNTED)
         hf_worlds_set_unknown(
             w, "reads of keys that have increments without results, "
-               "and writes of these, are too many for a search");
+               "and writes of these, are too many for a search; recorded "
+               "results would leave less open");
     else if (w->g->predicates && !hf_worlds_take_conditions(w))
         hf_worlds_tell_early_limit(w);
     else if (w->g->predicates && hf_worlds_n_unlisted(w) > MOST_COUNTED)
         hf_worlds_set_unknown(
             w, "rows whose version sets were not recorded, and versions that "
-               "they may have looked at, are too many for a search");
+               "they may have looked at, are too many for a search; recorded "
+               "version sets would leave less open");
     else if (report_places(w))
         return;
     else if (undecided(w)[0])
