@@ -83,7 +83,10 @@ static void decide_by_states(hf_judge *e)
     if (first && hf_states_decide(g->h, g->budget, e->r, &reason))
         return;
     hf_poly_decide_world(&e->report, e->r);
-    if (e->r->verdict != HF_UNKNOWN || g->stopped ||
+    if (e->r->verdict != HF_UNKNOWN || g->stopped)
+        return;
+    /* without time left it would only say that it did nothing */
+    if (!((reason || e->r->reason) && g->budget && g->budget->spent) &&
         hf_states_decide(g->h, g->budget, e->r, &reason))
         return;
     if (!reason && e->r->reason)
