@@ -150,13 +150,24 @@ static void sort_once(sum_list *l)
     l->n = n;
 }
 
+/* Both ascend, the sums as they are and with the amount: they are merged. */
 static void add_one(reach *r, hf_wide amount)
 {
-    size_t n = r->sums.n;
+    sum_list both = {0};
+    size_t n = r->sums.n, i = 0, k = 0;
 
-    for (size_t i = 0; i < n; i++)
-        hf_vec_push(&r->sums, hf_amount_plus(r->sums.at[i], amount));
-    sort_once(&r->sums);
+    while (k < n) {
+        hf_amount with = hf_amount_plus(r->sums.at[k], amount);
+        int order = i < n ? by_number(&r->sums.at[i], &with) : 1;
+
+        hf_vec_push(&both, order <= 0 ? r->sums.at[i] : with);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    for (; i < n; i++)
+        hf_vec_push(&both, r->sums.at[i]);
+    hf_vec_release(&r->sums);
+    r->sums = both;
     r->too_many = r->sums.n > MOST_SUMS;
 }
 

@@ -33,7 +33,9 @@
 #include "solver/sat.h"
 
 #define MOST_NODES 1000u
-#define MOST_CLAUSES 60000000u /* about 3 GB */
+#define MOST_CLAUSES 60000000u      /* about 3 GB */
+#define MOST_SUMS ((size_t)1 << 22) /* of one demand, before any is left out   \
+                                     */
 
 typedef HF_VEC(int64_t) sums;
 typedef HF_VEC(int) literals;
@@ -47,6 +49,7 @@ typedef struct writer {
 typedef struct formula {
     const hf_states *s;
     const uint32_t *rank; /* per event: an order to begin with */
+    hf_budget *budget;
     hf_sat *sat;
     uint32_t first, n; /* nodes */
     int *before;       /* per two nodes: the commit is before the other's */
@@ -113,12 +116,18 @@ static bool is_likely(const formula *f, uint32_t a, uint32_t b, bool commit)
     return f->rank[2 * a + 1] < f->rank[2 * b + commit];
 }
 
+/* It takes no more: of clauses, or of the user's limits. */
+static bool is_full(const formula *f)
+{
+    return f->too_large || (f->budget && hf_budget_look(f->budget));
+}
+
 /* No circle of three; of a partial order, all that follows. */
 static void make_transitive(formula *f)
 {
     uint32_t end = f->first + f->n;
 
-    for (uint32_t c = f->first; c < end && !f->too_large; c++)
+    for (uint32_t c = f->first; c < end && !is_full(f); c++)
         for (uint32_t b = f->first; b < end; b++)
             for (uint32_t a = f->first; b != c && a < end; a++)
                 if (a != b && a != c && (f->s->partial || (c > a && c > b)))
@@ -139,7 +148,7 @@ static void make_visible(formula *f)
                     hf_sat_lit(f->sat, is_likely(f, a, b, false));
                 clause(f, -visible(f, a, b), before(f, a, b), 0);
             }
-    for (uint32_t c = f->first; c < end && !f->too_large; c++)
+    for (uint32_t c = f->first; c < end && !is_full(f); c++)
         for (uint32_t b = f->first; b < end; b++)
             for (uint32_t a = f->first; b != c && a < end; a++)
                 if (a != b && a != c)
@@ -401,10 +410,11 @@ static int64_t base_of(const formula *f, const place *p, uint32_t i)
 }
 
 /* The sums that lead from what was set to what is wanted. */
-static void list_layers(const formula *f, const place *p, layer *layers,
-                        uint32_t n, const sums *wanted)
+static void list_layers(formula *f, const place *p, layer *layers, uint32_t n,
+                        const sums *wanted)
 {
     int64_t low = 0, high = 0;
+    size_t all = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         low += layers[i].amount < 0 ? layers[i].amount : 0;
@@ -417,6 +427,10 @@ static void list_layers(const formula *f, const place *p, layer *layers,
     for (uint32_t i = 0; i < n; i++) {
         int64_t by = layers[i].amount;
 
+        all += 2 * layers[i].sums.n;
+        f->too_large |= all > MOST_SUMS;
+        if (is_full(f))
+            return;
         low -= by < 0 ? by : 0;
         high -= by > 0 ? by : 0;
         for (size_t k = 0; k < 2 * layers[i].sums.n; k++) {
@@ -494,6 +508,7 @@ static void add_sums(formula *f, const place *p, const sums *wanted, bool must,
 {
     uint32_t n = 0;
     layer *layers = HF_NEW_ZEROED(layer, p->counts.n + 1);
+    bool full;
 
     for (uint32_t i = 0; i < p->counts.n; i++)
         if (p->counts.at[i] != 0) {
@@ -501,14 +516,16 @@ static void add_sums(formula *f, const place *p, const sums *wanted, bool must,
             layers[n++].counts = p->counts.at[i];
         }
     list_layers(f, p, layers, n, wanted);
-    for (uint32_t i = 0; i <= n; i++)
+    full = is_full(f); /* then nobody is asked */
+    for (uint32_t i = 0; i <= n && !full; i++)
         for (size_t k = 0; k < layers[i].sums.n; k++)
             hf_vec_push(&layers[i].lits, hf_sat_lit(f->sat, false));
-    add_bases(f, p, &layers[0], must);
-    for (uint32_t i = 0; i < n && !f->too_large; i++)
+    if (!full)
+        add_bases(f, p, &layers[0], must);
+    for (uint32_t i = 0; i < n && !full && !f->too_large; i++)
         add_layer(f, &layers[i], must);
     for (size_t i = 0; i < wanted->n; i++)
-        hf_vec_push(ret_lits, sum_lit(&layers[n], wanted->at[i]));
+        hf_vec_push(ret_lits, full ? 0 : sum_lit(&layers[n], wanted->at[i]));
     for (uint32_t i = 0; i <= n; i++) {
         hf_vec_release(&layers[i].sums);
         hf_vec_release(&layers[i].lits);
@@ -547,7 +564,7 @@ static void list_leavings(formula *f, hf_key_id cell)
     if (f->leaves[cell])
         return;
     f->leaves[cell] = HF_NEW_ZEROED(int, (size_t)n * wanted->n + 1);
-    for (uint32_t i = 0; i < n && !f->too_large; i++) {
+    for (uint32_t i = 0; i < n && !is_full(f); i++) {
         const writer *w = &f->writers[first + i];
         place p = {.cell = cell,
                    .node = w->node,
@@ -793,6 +810,7 @@ static hf_states_answer solve_part(const hf_states *s, uint32_t part,
 {
     formula f = {.s = s,
                  .rank = rank,
+                 .budget = budget,
                  .first = s->part_first[part],
                  .n = s->part_first[part + 1] - s->part_first[part]};
     hf_states_answer answer = HF_STATES_OPEN;
@@ -807,8 +825,7 @@ static hf_states_answer solve_part(const hf_states *s, uint32_t part,
     keep_orders(&f);
     list_writers(&f);
     look_at_cells(&f);
-    for (uint32_t t = f.first;
-         t < f.first + f.n && !f.too_large && !hf_budget_spent(budget); t++)
+    for (uint32_t t = f.first; t < f.first + f.n && !is_full(&f); t++)
         for (uint32_t i = s->demand_first[t]; i < s->demand_first[t + 1]; i++)
             add_demand(&f, t, &s->demands.at[i], ret->wants_uses);
     if (!f.too_large)

@@ -161,6 +161,50 @@ static size_t claims_worth_asking(const hf_claim_list *claims,
     return n;
 }
 
+/* Answers so far; the last words have them all, the rest as undecided. */
+typedef struct answers {
+    const settings *set;
+    judgement *asked;
+    size_t n, done;
+} answers;
+
+static void write_answers(const answers *x, const char *reason, hf_out *out)
+{
+    for (size_t i = 0; i < x->n; i++)
+        write_answer(x->set, i < x->done ? x->asked[i].answer : UNDECIDED,
+                     x->asked[i].claim,
+                     i < x->done ? reason_of(&x->asked[i]) : reason, x->n > 1,
+                     out);
+}
+
+static void last_answers(const void *user, const char *reason, hf_out *out)
+{
+    write_answers(user, reason, out);
+}
+
+static int status_of(const answers *x)
+{
+    int status = x->done < x->n ? HF_EXIT_UNKNOWN : HF_EXIT_VALID;
+
+    for (size_t i = 0; i < x->done; i++)
+        status = hf_exit_worse(status, exit_of[x->asked[i].answer]);
+    return status;
+}
+
+/* After each of a few answers; of many, from time to time. */
+#define FEW_ANSWERS 64u
+#define OFTEN_NS 200000000u
+
+static void remember(hf_cli *cli, const answers *x, uint64_t *said)
+{
+    uint64_t now = hf_clock_ns();
+
+    if (x->done == x->n || (x->n > FEW_ANSWERS && now - *said < OFTEN_NS))
+        return;
+    *said = now;
+    hf_cli_say_last(cli, last_answers, x, status_of(x));
+}
+
 static hf_status judge_one(hf_cli *cli, hf_verify_session *session,
                            judgement *x)
 {
@@ -177,31 +221,34 @@ static hf_status judge_one(hf_cli *cli, hf_verify_session *session,
 static int judge(hf_cli *cli, const settings *set, const hf_history *h,
                  const hf_claim_list *claims)
 {
-    judgement *asked = HF_NEW_ZEROED(judgement, claims->n);
-    size_t n = claims_worth_asking(claims, asked), skipped = claims->n - n;
+    answers x = {.set = set, .asked = HF_NEW_ZEROED(judgement, claims->n)};
     hf_verify_session *session = hf_verify_open(h);
     hf_status st = HF_OK;
     int status = HF_EXIT_VALID;
-    size_t at = 0;
+    uint64_t said = 0;
+    size_t skipped;
 
+    x.n = claims_worth_asking(claims, x.asked);
+    skipped = claims->n - x.n;
     if (set->dialect > 0)
         hf_verify_set_dialect(session, (hf_sql_dialect)(set->dialect - 1));
     hf_progress_begin(&cli->progress, "verifying");
-    while (at < n && st == HF_OK)
-        st = judge_one(cli, session, &asked[at++]);
+    while (x.done < x.n && st == HF_OK) {
+        remember(cli, &x, &said);
+        st = judge_one(cli, session, &x.asked[x.done++]);
+    }
     hf_cli_stop(cli); /* from here on there is an answer */
-    if (st != HF_OK)
-        status = hf_cli_fail(cli, st, &asked[at - 1].err, NULL);
-    for (size_t i = 0; i < n && st == HF_OK; i++) {
-        write_answer(set, asked[i].answer, asked[i].claim, reason_of(&asked[i]),
-                     n > 1, &cli->out);
-        status = hf_exit_worse(status, exit_of[asked[i].answer]);
+    if (st != HF_OK) {
+        status = hf_cli_fail(cli, st, &x.asked[x.done - 1].err, NULL);
+    } else {
+        write_answers(&x, NULL, &cli->out);
+        status = status_of(&x);
     }
     if (skipped > 0 && st == HF_OK && !set->quiet)
         hf_cli_note(cli, "left out %zu %s of verdict unknown", skipped,
                     hf_plural(skipped, "result", "results"));
     hf_verify_close(session);
-    hf_free(asked);
+    hf_free(x.asked);
     return status;
 }
 

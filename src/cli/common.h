@@ -62,6 +62,10 @@ typedef void (*hf_last_words)(const void *user, const char *reason,
                               hf_out *out);
 void hf_cli_start(hf_cli *cli, const hf_limits *limits, hf_last_words words,
                   const void *user);
+/* Something is known by now: other last words, and the status that goes with
+ * them. */
+void hf_cli_say_last(const hf_cli *cli, hf_last_words words, const void *user,
+                     int status);
 /* The work is done: no last words. */
 void hf_cli_stop(hf_cli *cli);
 /* Was interrupted by the user. */

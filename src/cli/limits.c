@@ -6,6 +6,7 @@
 #include "cli/limits.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@ static struct {
     _Atomic int64_t first_at[NSIG]; /* of each signal, 0: none yet */
     char *time_words;
     char *memory_words;
+    volatile sig_atomic_t status; /* to end with */
 } state;
 
 /* Async-signal-safe. */
@@ -56,7 +58,7 @@ static void say_and_end(const char *words)
         words += wrote;
         n -= (size_t)wrote;
     }
-    _exit(HF_EXIT_UNKNOWN);
+    _exit(state.status);
 }
 
 static void on_out_of_memory(size_t wanted)
@@ -176,6 +178,7 @@ void hf_limits_arm(double seconds, char *time_words, size_t bytes,
     hf_limits_disarm();
     state.time_words = time_words;
     state.memory_words = memory_words;
+    state.status = HF_EXIT_UNKNOWN;
     if (seconds > 0 && time_words) {
         action.sa_handler = on_alarm;
         (void)sigemptyset(&action.sa_mask);
@@ -194,6 +197,25 @@ void hf_limits_disarm(void)
     hf_free(state.time_words);
     hf_free(state.memory_words);
     state.time_words = state.memory_words = NULL;
+}
+
+void hf_limits_say(char *time_words, char *memory_words, int status)
+{
+    sigset_t alarm, before;
+
+    (void)sigemptyset(&alarm);
+    (void)sigaddset(&alarm, SIGALRM);
+    (void)pthread_sigmask(SIG_BLOCK, &alarm, &before);
+    if (time_words && state.time_words) {
+        hf_free(state.time_words);
+        state.time_words = time_words;
+    }
+    if (memory_words && state.memory_words) {
+        hf_free(state.memory_words);
+        state.memory_words = memory_words;
+    }
+    state.status = status;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- the budget of one piece of work ------------------------------------ */
@@ -227,10 +249,31 @@ static char *prepare(hf_last_words words, const void *user,
     return text.at;
 }
 
+/* What to say if time is over, and if memory is; NULL: there is no limit. */
+static void prepare_both(const hf_budget *b, hf_last_words words,
+                         const void *user, char **ret_time, char **ret_memory)
+{
+    *ret_time = *ret_memory = NULL;
+    /* a spent budget says best how it would say it */
+    if (words && b->seconds > 0) {
+        hf_budget late = {.seconds = b->seconds};
+
+        late.started_ns = hf_clock_ns() - (uint64_t)(b->seconds * 1e9 + 1e6);
+        (void)hf_budget_look(&late);
+        *ret_time = prepare(words, user, &late);
+    }
+    if (words && b->bytes > 0) {
+        hf_budget full = {.bytes = b->bytes};
+
+        (void)hf_budget_refuses(&full, SIZE_MAX / 2);
+        *ret_memory = prepare(words, user, &full);
+    }
+}
+
 void hf_cli_start(hf_cli *cli, const hf_limits *limits, hf_last_words words,
                   const void *user)
 {
-    char *time_words = NULL, *memory_words = NULL;
+    char *time_words, *memory_words;
     hf_budget *b = &cli->budget;
 
     hf_cli_flush(cli);
@@ -240,21 +283,17 @@ void hf_cli_start(hf_cli *cli, const hf_limits *limits, hf_last_words words,
                      .progress = show_progress,
                      .user = cli};
     hf_budget_start(b);
-    /* a spent budget says best how it would say it */
-    if (words && b->seconds > 0) {
-        hf_budget late = {.seconds = b->seconds};
-
-        late.started_ns = hf_clock_ns() - (uint64_t)(b->seconds * 1e9 + 1e6);
-        (void)hf_budget_look(&late);
-        time_words = prepare(words, user, &late);
-    }
-    if (words && b->bytes > 0) {
-        hf_budget full = {.bytes = b->bytes};
-
-        (void)hf_budget_refuses(&full, SIZE_MAX / 2);
-        memory_words = prepare(words, user, &full);
-    }
+    prepare_both(b, words, user, &time_words, &memory_words);
     hf_limits_arm(b->seconds, time_words, b->bytes, memory_words);
+}
+
+void hf_cli_say_last(const hf_cli *cli, hf_last_words words, const void *user,
+                     int status)
+{
+    char *time_words, *memory_words;
+
+    prepare_both(&cli->budget, words, user, &time_words, &memory_words);
+    hf_limits_say(time_words, memory_words, status);
 }
 
 void hf_cli_stop(hf_cli *cli)

@@ -22,5 +22,7 @@ void hf_limits_catch_end(void);
 void hf_limits_arm(double seconds, char *time_words, size_t bytes,
                    char *memory_words);
 void hf_limits_disarm(void);
+/* Other last words and another status for what is armed; as above. */
+void hf_limits_say(char *time_words, char *memory_words, int status);
 
 #endif

@@ -122,14 +122,22 @@ static void sort_once(sums *s)
     s->n = n;
 }
 
-/* With or without the amount. */
+/* With or without the amount: two lists that ascend, merged. */
 static void add_amount(sums *s, hf_wide amount)
 {
-    size_t n = s->n;
+    size_t n = s->n, i = 0, k = 0;
+    sums all = {0};
 
-    for (size_t i = 0; i < n; i++)
-        hf_vec_push(s, s->at[i] + amount);
-    sort_once(s);
+    while (i < n || k < n) {
+        bool without = k == n || (i < n && s->at[i] <= s->at[k] + amount);
+        hf_wide next = without ? s->at[i] : s->at[k] + amount;
+
+        hf_vec_push(&all, next);
+        i += i < n && s->at[i] == next;
+        k += k < n && s->at[k] + amount == next;
+    }
+    hf_vec_release(s);
+    *s = all;
 }
 
 /* `amounts` are sorted: those that are equal are taken together, 1, 2, 4, ...

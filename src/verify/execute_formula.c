@@ -36,6 +36,7 @@
 #include "verify/formula.h"
 
 #define MOST_GIVEN ((size_t)1 << 28) /* words of clauses */
+#define MOST_SUMS ((size_t)1 << 22)  /* of one read, before any is left out */
 
 typedef HF_VEC(hf_wide) numbers;
 
@@ -106,12 +107,22 @@ static hf_literal order(const encoder *e, uint32_t a, uint32_t b)
     return HF_LITERAL_NOT(e->order[b * n + a]);
 }
 
+/* It takes no more: of clauses, or of the user's limits. */
+static bool is_full(const encoder *e)
+{
+    hf_verifier *v = e->p->v;
+
+    if (v->budget)
+        (void)hf_budget_look(v->budget); /* a step of this is a long one */
+    return e->too_large || hf_out_of_budget(v);
+}
+
 static void make_transitive(encoder *e)
 {
     uint32_t n = e->p->n * e->per;
 
-    for (uint32_t a = 0; a < n && !e->too_large; a++)
-        for (uint32_t b = 0; b < n; b++)
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n && !is_full(e); b++)
             for (uint32_t c = 0; a != b && c < n; c++)
                 /* a circle of three begins with its smallest */
                 if (c != a && c != b && (e->p->partial || (a < b && a < c)))
@@ -327,10 +338,11 @@ static hf_wide base_of(const encoder *e, const point *x, uint32_t node)
 }
 
 /* All that lies on a way from what was left to what is wanted. */
-static void list_sums(const encoder *e, const point *x, layer *layers,
-                      uint32_t n, const numbers *wanted)
+static void list_sums(encoder *e, const point *x, layer *layers, uint32_t n,
+                      const numbers *wanted)
 {
     hf_wide low = wanted->at[0], high = wanted->at[wanted->n - 1];
+    size_t all = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         low -= layers[i].amount > 0 ? layers[i].amount : 0;
@@ -343,6 +355,10 @@ static void list_sums(const encoder *e, const point *x, layer *layers,
         hf_wide by = layers[i].amount;
 
         tidy(&layers[i].at);
+        all += 2 * layers[i].at.n;
+        e->too_large |= all > MOST_SUMS;
+        if (is_full(e))
+            return;
         low += by > 0 ? by : 0;
         high += by < 0 ? by : 0;
         for (size_t k = 0; k < layers[i].at.n; k++)
@@ -417,6 +433,7 @@ static void add_up(encoder *e, const point *x, const numbers *wanted, bool must,
 {
     layer *layers = HF_NEW_ZEROED(layer, (size_t)e->p->n + 1);
     uint32_t n = 0;
+    bool full;
 
     for (uint32_t i = 0; i < e->p->n; i++)
         if (x->counts[i] != HF_NONE) {
@@ -424,14 +441,16 @@ static void add_up(encoder *e, const point *x, const numbers *wanted, bool must,
             layers[n++].counts = x->counts[i];
         }
     list_sums(e, x, layers, n, wanted);
-    for (uint32_t i = 0; i <= n; i++)
+    full = is_full(e); /* then nothing is decided */
+    for (uint32_t i = 0; i <= n && !full; i++)
         for (size_t k = 0; k < layers[i].at.n; k++)
             hf_vec_push(&layers[i].lits, hf_formula_new(&e->f));
-    link_bases(e, x, &layers[0], must);
-    for (uint32_t i = 0; i < n && !e->too_large; i++)
+    if (!full)
+        link_bases(e, x, &layers[0], must);
+    for (uint32_t i = 0; i < n && !full && !e->too_large; i++)
         link_layers(e, &layers[i], must);
     for (size_t i = 0; i < wanted->n; i++)
-        ret[i] = sum_of(&layers[n], wanted->at[i]);
+        ret[i] = full ? HF_NONE : sum_of(&layers[n], wanted->at[i]);
     for (uint32_t i = 0; i <= n; i++) {
         hf_vec_release(&layers[i].at);
         hf_vec_release(&layers[i].lits);
@@ -517,7 +536,7 @@ static void list_leavings(encoder *e, hf_key_id key)
     if (e->leaves[key] || read->n == 0)
         return;
     e->leaves[key] = HF_NEW_ARRAY(hf_literal, (size_t)p->n * read->n + 1);
-    for (uint32_t i = 0; i < p->n && !e->too_large; i++) {
+    for (uint32_t i = 0; i < p->n && !is_full(e); i++) {
         numbers wanted = {0};
         hf_counted c;
         point x;
@@ -704,9 +723,11 @@ bool hf_program_is_possible(hf_program *p, bool *ret_sure)
     make_outcomes(&e);
     keep_orders(&e);
     list_read(&e);
-    for (uint32_t i = 0; i < p->n && !e.too_large; i++)
+    for (uint32_t i = 0; i < p->n && !is_full(&e); i++)
         take_node(&e, i);
-    if (e.too_large)
+    if (hf_out_of_budget(p->v))
+        possible = false;
+    else if (e.too_large)
         (void)hf_give_up(p->v, HF_ERR_LIMIT,
                          "the core is too large to be decided again");
     else

@@ -432,6 +432,8 @@ static bool take_given(hf_formula *f)
             (void)store(f, 0);
         if (f->words.n > MOST_WORDS)
             return hf_give_up(f->v, HF_ERR_LIMIT, "the core has too many sums");
+        if (hf_out_of_budget(f->v))
+            return false;
     }
     hf_vec_release(&f->given);
     f->given.at = NULL;
