@@ -33,9 +33,10 @@
 #include "solver/sat.h"
 
 #define MOST_NODES 1000u
-#define MOST_CLAUSES 60000000u      /* about 3 GB */
-#define MOST_SUMS ((size_t)1 << 22) /* of one demand, before any is left out   \
-                                     */
+#define MOST_CLAUSES 60000000u /* about 3 GB */
+#define MOST_SUMS                                                              \
+    ((size_t)1 << 22) /* of one demand, before any is left out                 \
+                       */
 
 typedef HF_VEC(int64_t) sums;
 typedef HF_VEC(int) literals;
