@@ -290,8 +290,8 @@ static void summarize(run *r)
 }
 
 /* They showed mistakes. */
-static const uint64_t mended[] = {61001499, 138123, 138891,
-                                  159872,   163270, 507658, 667015};
+static const uint64_t mended[] = {61001499, 138123, 138891, 159872,
+                                  163270,   507658, 667015};
 
 int main(int argc, char **argv)
 {

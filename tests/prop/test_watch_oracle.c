@@ -8,8 +8,8 @@
  * totals, clocks that differ, writes without an answer, refused ones, and
  * transactions at a weaker level.  For profiles with every mechanism: what
  * watch reports has no explanation (watch_oracle.h).  How much of what has none
- * is reported is counted, by profile; none may be zero.  PROFILE: what is missed
- * there is shown; FIRST: the trace to begin with.
+ * is reported is counted, by profile; none may be zero.  PROFILE: what is
+ * missed there is shown; FIRST: the trace to begin with.
  */
 #include <inttypes.h>
 #include <stdio.h>
