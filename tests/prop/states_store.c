@@ -327,6 +327,34 @@ static void build_txn(const store *s, hf_builder *b, const txn *x)
         hf_builder_times(b, t, x->begin, x->end);
 }
 
+static bool writes(const txn *x, unsigned key)
+{
+    for (size_t i = 0; i < x->ops.n; i++)
+        if (x->ops.at[i].key == key && hf_op_installs(x->ops.at[i].kind))
+            return x->outcome != HF_ABORTED;
+    return false;
+}
+
+/* Whoever may have written the key, but for some; two may change places. */
+static void build_order(const store *s, hf_builder *b, unsigned key)
+{
+    HF_VEC(uint32_t) order = {0};
+
+    for (uint32_t i = 0; i < s->n_txns; i++)
+        if (writes(&s->txns[i], key) && hf_rng_chance(s->r, 85))
+            hf_vec_push(&order, i);
+    if (order.n > 1 && hf_rng_chance(s->r, 40)) {
+        size_t i = hf_rng_below(s->r, (uint32_t)order.n - 1);
+        uint32_t first = order.at[i];
+
+        order.at[i] = order.at[i + 1];
+        order.at[i + 1] = first;
+    }
+    for (size_t i = 0; i < order.n; i++)
+        hf_builder_order(b, hf_builder_key_int(b, key), order.at[i]);
+    hf_vec_release(&order);
+}
+
 static hf_history *build(const store *s)
 {
     hf_builder *b = hf_builder_new();
@@ -347,6 +375,10 @@ static hf_history *build(const store *s)
     }
     for (unsigned i = 0; i < s->n_txns; i++)
         build_txn(s, b, &s->txns[i]);
+    for (unsigned k = 0; k < s->taste->keys && s->taste->orders; k++)
+        if (s->cells[k].kind != LIST && hf_rng_chance(s->r, s->taste->orders))
+            build_order(s, b, k);
+    hf_builder_partial_orders(b, s->taste->orders > 0);
     hf_builder_time_unit(b, HF_TIME_UNIT_EVENT);
     if (hf_builder_finish(b, &h, &err) != HF_OK) {
         printf("not built: %s\n", err.text);

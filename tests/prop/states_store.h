@@ -28,7 +28,9 @@ typedef struct states_taste {
     unsigned change;           /* percent: one read is changed */
     bool shift;                /* ... of a counter, by 1 or 2 */
     bool stale_reader;         /* a last transaction reads old lists, by time */
-    unsigned more; /* transactions, each alone with its key, at the end */
+    unsigned orders; /* percent of keys, not of lists: some of their versions
+                        have a recorded order, by and large the store's */
+    unsigned more;   /* transactions, each alone with its key, at the end */
 } states_taste;
 
 /* The caller frees it. */

@@ -48,7 +48,8 @@ static states_taste taste_of(hf_rng *r)
                           .times = hf_rng_chance(r, 60),
                           .overlap = hf_rng_below(r, 4),
                           .change = hf_rng_chance(r, 50) ? 60 : 0,
-                          .shift = hf_rng_chance(r, 50)};
+                          .shift = hf_rng_chance(r, 50),
+                          .orders = hf_rng_chance(r, 30) ? 70 : 0};
 }
 
 static void show(const hf_history *h)
