@@ -133,11 +133,28 @@ static bool execute(const oracle *x, slot *state, hf_txn_id t)
     return true;
 }
 
+/* By the recorded order of some key. */
+static bool is_recorded(const hf_history *h, hf_txn_id a, hf_txn_id b)
+{
+    for (hf_key_id k = 0; h->cert.order_first && k < h->n_keys; k++) {
+        bool seen = false;
+
+        for (uint64_t i = h->cert.order_first[k];
+             i < h->cert.order_first[k + 1]; i++) {
+            if (seen && h->cert.order_txn[i] == b)
+                return true;
+            seen |= h->cert.order_txn[i] == a;
+        }
+    }
+    return false;
+}
+
 static bool precedes(const oracle *x, hf_txn_id a, hf_txn_id b)
 {
     const hf_history *h = x->h;
 
-    return (x->level->session_order && a < b &&
+    return is_recorded(h, a, b) ||
+           (x->level->session_order && a < b &&
             h->txn_session[a] == h->txn_session[b]) ||
            (x->level->real_time && h->txn_outcome[a] == HF_COMMITTED &&
             h->txn_end && h->txn_end[a] < h->txn_begin[b]);
@@ -239,7 +256,8 @@ static states_taste tiny_taste(hf_rng *r)
                           .conflicts = hf_rng_chance(r, 60),
                           .times = hf_rng_chance(r, 60),
                           .overlap = hf_rng_below(r, 4),
-                          .change = hf_rng_chance(r, 50) ? 60 : 0};
+                          .change = hf_rng_chance(r, 50) ? 60 : 0,
+                          .orders = hf_rng_chance(r, 25) ? 70 : 0};
 }
 
 static void prove(run *r, const hf_history *h, hf_level level,
