@@ -23,7 +23,7 @@ struct hf_event_block {
     hf_event_block *next;
     uint32_t at, n; /* events at .. n - 1 are still to go */
     uint32_t room;  /* HF_BLOCK_EVENTS or HF_SMALL_EVENTS */
-    alignas(HF_CACHE_LINE) hf_event events[]; /* a line each */
+    alignas(HF_CACHE_LINE) hf_event events[];
 };
 
 /* One entry of a client's queue: a block in memory, or a place in the file. */

@@ -15,10 +15,10 @@
  *     hf_watch_stats_get(w, &stats);
  *     hf_watch_free(w);
  *
- * All calls come from one thread.  With options.threads above 1 the engine
- * has threads of its own; violations are still delivered from inside the
- * caller's calls, in the same order for any number of threads and however the
- * events are cut into calls.
+ * All calls come from one thread, but for hf_watch_help().  With
+ * options.threads above 1 the engine has threads of its own; violations are
+ * still delivered from inside the caller's calls, in the same order for any
+ * number of threads and however the events are cut into calls.
  *
  * Time.  An event is judged when no commit that it might have seen can still
  * come: that is when an event with a later `before` was fed, or
