@@ -78,15 +78,16 @@ typedef struct processes {
 
 static processes all; /* the keeper's alone */
 
-/* The parent and state in /proc/PID/stat; false: it is gone. */
+/* The parent and state in /proc/PID/stat, or of a thread with PID/task/TID;
+ * false: it is gone. */
 static bool read_stat(const char *pid, pid_t *ret_parent, char *ret_state)
 {
-    char path[64], text[512];
+    char path[80], text[512];
     const char *p;
     ssize_t n;
     int fd;
 
-    (void)snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+    (void)snprintf(path, sizeof(path), "/proc/%.50s/stat", pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -248,6 +249,44 @@ static void kill_node(keeper *k, unsigned i)
     } while ((left > 0 || k->nodes[i].pid > 0) && now_ms() < deadline);
 }
 
+/* All threads of a process have stopped, or are gone. */
+static bool has_stopped(pid_t pid)
+{
+    char path[64], task[64];
+    const struct dirent *e;
+    bool stopped = true;
+    pid_t parent;
+    char state;
+    DIR *d;
+
+    (void)snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+    d = opendir(path);
+    while (d && stopped && (e = readdir(d))) {
+        if (e->d_name[0] < '1' || e->d_name[0] > '9')
+            continue;
+        (void)snprintf(task, sizeof(task), "%ld/task/%.20s", (long)pid,
+                       e->d_name);
+        stopped = !read_stat(task, &parent, &state) || state == 'T' ||
+                  state == 't' || state == 'Z' || state == 'X';
+    }
+    if (d)
+        (void)closedir(d);
+    return stopped;
+}
+
+/* A thread stops when it is next looked at, which on a busy machine may be
+ * after it has answered: whoever asks for a pause wants silence from now on. */
+static void wait_stopped(void)
+{
+    const struct timespec pause = {0, 1000000};
+    uint64_t deadline = now_ms() + QUIT_MS;
+
+    for (unsigned i = 0; i < all.n; i++)
+        while (all.below[i] && !all.dead[i] && !has_stopped(all.pid[i]) &&
+               now_ms() < deadline)
+            (void)nanosleep(&pause, NULL);
+}
+
 static void signal_node(keeper *k, unsigned i, int signal)
 {
     /* the second time for what was started meanwhile */
@@ -258,8 +297,9 @@ static void signal_node(keeper *k, unsigned i, int signal)
         mark_below(k->nodes[i].pid);
         (void)signal_marked(k, signal);
         if (signal != SIGSTOP)
-            break;
+            return;
     }
+    wait_stopped();
 }
 
 static void stop_node(keeper *k, unsigned i, int signal, uint32_t milliseconds)
