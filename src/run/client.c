@@ -112,12 +112,16 @@ void hf_client_disconnect(hf_client *c)
         c->db->driver->disconnect(session);
 }
 
-void hf_client_interrupt(hf_client *c)
+bool hf_client_interrupt(hf_client *c)
 {
+    bool can;
+
     pthread_mutex_lock(&c->lock);
-    if (c->session && c->db->driver->interrupt)
+    can = c->session && c->db->driver->interrupt;
+    if (can)
         c->db->driver->interrupt(c->session);
     pthread_mutex_unlock(&c->lock);
+    return can;
 }
 
 hf_rng *hf_client_rng(hf_client *c)

@@ -83,7 +83,7 @@ void hf_client_release(hf_client *c); /* disconnects */
 HF_MUST_USE hf_status hf_client_connect(hf_client *c, hf_error *err);
 void hf_client_disconnect(hf_client *c);
 /* Any thread: its call, if it is in one, ends LOST. */
-void hf_client_interrupt(hf_client *c);
+bool hf_client_interrupt(hf_client *c);
 
 /* One transaction around steps: begin; steps; end, which commits if it is
  * live and aborts if need be. */

@@ -294,11 +294,11 @@ static bool should_stop(hf_runner *r, hf_run_report *ret)
            (double)(hf_runner_now(r) - r->clients_epoch) / 1e9 >= o->seconds;
 }
 
-static void interrupt_all(const hf_runner *r)
+static void interrupt_all(hf_runner *r)
 {
     for (unsigned i = 0; i < r->o->clients; i++)
         if (r->workers[i].started && !atomic_load(&r->workers[i].ended))
-            hf_client_interrupt(&r->workers[i].client);
+            r->workers[i].cut |= hf_client_interrupt(&r->workers[i].client);
 }
 
 static void watch(hf_runner *r, hf_run_report *ret)
@@ -422,14 +422,15 @@ static void check_invariants(hf_runner *r, hf_run_report *ret)
 }
 
 /* When the time is over a client may be trying to connect anew: was that a
- * short break, or is the database gone?  All faults have ended. */
+ * short break, or is the database gone?  All faults have ended.  Whom we
+ * interrupted, as a call took long, says nothing about it. */
 static hf_status look_for_database(hf_runner *r, hf_error *err)
 {
     uint64_t since = hf_clock_ns();
     hf_client *lost = NULL;
 
     for (unsigned i = 0; i < r->o->clients && !lost; i++)
-        if (!r->workers[i].client.session)
+        if (!r->workers[i].client.session && !r->workers[i].cut)
             lost = &r->workers[i].client;
     while (lost && hf_client_connect(lost, err) != HF_OK) {
         if (hf_clock_ns() - since > (uint64_t)(BACK_SECONDS * 1e9) ||

@@ -14,6 +14,7 @@ typedef struct hf_worker {
     struct hf_runner *run;
     pthread_t thread;
     bool started;
+    bool cut; /* its last session was interrupted, as it would not end */
     atomic_bool ended;
     hf_client client;
     _Atomic(uint64_t) committed, aborted, unknown, given_up, retries,
