@@ -52,9 +52,11 @@ live: deps all
 	    CHECK="$(CHECK)" DB="$(DB)" VARIANT="$(VARIANT)" LEVEL="$(LEVEL)" \
 	    WORKLOAD="$(WORKLOAD)" RESUME="$(RESUME)" scripts/live $(BUILD) $(PARTS)
 
-# The same databases, watched while they run: SECONDS each, DB chooses.
+# The same databases, watched while they run: SECONDS each, JOBS at once, DB
+# chooses.
 watch-live: deps all
-	@scripts/watch-live $(BUILD)/holdfast --seconds $(or $(SECONDS),300) $(DB)
+	@scripts/watch-live --seconds $(or $(SECONDS),300) --jobs $(or $(JOBS),1) \
+	    $(BUILD)/holdfast $(DB)
 
 corpora: deps all
 	@$(BUILD)/tests/corpora $(or $(DIR),../shared/corpora)

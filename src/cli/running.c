@@ -84,12 +84,13 @@ static const hf_db_driver *driver_named(const char *name)
     return hf_db_driver_find((hf_str){name, strcspn(name, ":")});
 }
 
-/* SmallBank; for a store without SQL the bank that needs none. */
+/* SmallBank; where rows can only be asked for by their keys the bank that asks
+ * for none otherwise. */
 static const char *default_workload(const hf_running_settings *set)
 {
     const hf_db_driver *d = set->db ? driver_named(set->db) : NULL;
 
-    return d && !d->sql ? "bank" : "smallbank";
+    return d && d->by_key ? "bank" : "smallbank";
 }
 
 static hf_status find_workload(hf_running *r, char *hint, size_t size,
@@ -243,14 +244,6 @@ static hf_status open_database(hf_running *r, char *hint, size_t size,
 
     if (!d)
         return unknown_database(name, hint, size, err);
-    if (!d->sql && !r->workload->plain) {
-        (void)snprintf(hint, size,
-                       "\"holdfast run --list\" marks those it can run "
-                       "with *, such as bank");
-        return hf_fail(err, HF_ERR_USAGE,
-                       "workload \"%s\" needs SQL, which %s does not have",
-                       r->workload->name, d->name);
-    }
     st = hf_running_check_options(set, d, err);
     if (st == HF_OK && is_store(d))
         st = settle_store(r, &o, hint, size, err);
@@ -280,7 +273,8 @@ static hf_status no_such_level(const hf_running *r, hf_error *err)
                    names);
 }
 
-static hf_status find_isolation(hf_running *r, hf_error *err)
+static hf_status find_isolation(hf_running *r, char *hint, size_t size,
+                                hf_error *err)
 {
     const char *name = r->set->isolation;
     const hf_db_promise *promise;
@@ -300,6 +294,17 @@ static hf_status find_isolation(hf_running *r, hf_error *err)
     if (!promise)
         return hf_fail(err, HF_ERR_USAGE, "%s promises no level",
                        r->driver->name);
+    if (r->driver->by_key >> r->level & 1 && !r->workload->plain) {
+        (void)snprintf(hint, size,
+                       "\"holdfast run --list\" marks those that need no "
+                       "conditions with *, such as bank; or choose another "
+                       "--isolation");
+        return hf_fail(err, HF_ERR_USAGE,
+                       "workload \"%s\" asks for rows by conditions, which %s "
+                       "cannot lock at %s",
+                       r->workload->name, r->driver->name,
+                       hf_db_level_name(r->level));
+    }
     r->promised = promise->promised;
     (void)snprintf(r->where, sizeof r->where, "%s",
                    promise->where ? promise->where : "its documentation");
@@ -344,7 +349,7 @@ hf_status hf_running_open(hf_running *r, char *hint, size_t hint_size,
     if (st == HF_OK)
         st = open_database(r, hint, hint_size, err);
     if (st == HF_OK)
-        st = find_isolation(r, err);
+        st = find_isolation(r, hint, hint_size, err);
     if (st == HF_OK && r->set->watch)
         st = find_profile(r, hint, hint_size, err);
     if (st != HF_OK) {

@@ -132,9 +132,9 @@ const char *hf_choose_variant(unsigned index);
         HF_RUNNING_TEXT("workload", 'w', "NAME", workload,                     \
                         hf_choose_running_workload,                            \
                         "what the transactions do (default: smallbank)",       \
-                        "For rocksdb, which has no SQL, bank. --list has "     \
-                        "them; with --workload NAME its transactions and "     \
-                        "options.",                                            \
+                        "For rocksdb bank, which asks for rows by their keys " \
+                        "only. --list has them; with --workload NAME its "     \
+                        "transactions and options.",                           \
                         "--workload bank"),                                    \
         HF_RUNNING_TEXT(                                                       \
             "isolation", 'i', "NAME", isolation, hf_choose_isolation,          \

@@ -84,9 +84,11 @@ static void list_database(const hf_db_driver *d, hf_out *out)
 {
     hf_entry_print(d->name, "", d->summary, out);
     for (unsigned k = 0; k < d->n_promises; k++)
-        hf_out_format(out, "      %s: %s\n",
-                      hf_db_level_name(d->promises[k].level),
-                      hf_level_get(d->promises[k].promised)->name);
+        hf_out_format(
+            out, "      %s: %s%s\n", hf_db_level_name(d->promises[k].level),
+            hf_level_get(d->promises[k].promised)->name,
+            d->by_key >> d->promises[k].level & 1 ? " (rows by their keys only)"
+                                                  : "");
     for (unsigned k = 0; d->variants && d->variants[k]; k++)
         hf_out_format(out, "%s%s", k ? ", " : "      --variant ",
                       d->variants[k]);
@@ -108,8 +110,8 @@ static void list_workloads(hf_out *out)
 {
     const hf_workload *w;
 
-    hf_out_text(out, "\nworkloads (--workload), * also on databases without "
-                     "SQL:\n\n");
+    hf_out_text(out, "\nworkloads (--workload), * where rows can be asked for "
+                     "by their keys only:\n\n");
     for (unsigned i = 0; (w = hf_workload_at(i)) != NULL; i++)
         hf_entry_print(w->name, w->plain ? "*" : "", w->summary, out);
     hf_out_text(out, "\nmore about one: holdfast run --list --workload NAME\n");

@@ -143,7 +143,8 @@ struct hf_db_driver {
     const char *package; /* Debian's, for the message if it is missing */
     unsigned heeds;      /* HF_DB_HEEDS_... */
     const char *const *variants; /* names, up to NULL; NULL: none with a name */
-    bool sql;           /* else only get, put and remove of plain keys */
+    unsigned by_key;    /* 1 << level: there rows can only be asked for by their
+                           keys, as what is not there cannot be locked */
     unsigned keeps;     /* HF_REST_* (model/witness.h): about the versions of
                            one row, at any of its levels */
     bool readers_apart; /* some nodes serve only transactions that read */

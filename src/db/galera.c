@@ -290,7 +290,6 @@ const hf_db_driver hf_db_galera = {
     .package = "mariadb-server",
     .heeds = HF_DB_HEEDS_SERVER,
     .variants = variant_names,
-    .sql = true,
     .keeps = HF_REST_SEQUENTIAL | HF_REST_READS,
     .promises = promises,
     .n_promises = N_PROMISES,

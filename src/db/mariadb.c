@@ -480,7 +480,6 @@ const hf_db_driver hf_db_mariadb = {
     .package = "mariadb-server",
     .heeds = HF_DB_HEEDS_SERVER | HF_DB_HEEDS_ADDRESS,
     .variants = variant_names,
-    .sql = true,
     .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = N_PROMISES,

@@ -14,7 +14,6 @@ const hf_db_driver hf_db_mariadb = {
     .name = "mariadb",
     .summary = "MariaDB (not in this build: libmariadb-dev was missing)",
     .package = "libmariadb-dev",
-    .sql = true,
     .open = open_none,
 };
 
@@ -22,6 +21,5 @@ const hf_db_driver hf_db_galera = {
     .name = "galera",
     .summary = "MariaDB as a Galera cluster (not in this build)",
     .package = "libmariadb-dev",
-    .sql = true,
     .open = open_none,
 };

@@ -376,7 +376,6 @@ const hf_db_driver hf_db_postgres = {
     .summary = "PostgreSQL: a private server, or postgres://...",
     .package = "postgresql",
     .heeds = HF_DB_HEEDS_SERVER | HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_PROGRAMS,
-    .sql = true,
     .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),

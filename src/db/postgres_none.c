@@ -14,7 +14,6 @@ const hf_db_driver hf_db_postgres = {
     .name = "postgres",
     .summary = "PostgreSQL (not in this build: libpq-dev was missing)",
     .package = "libpq-dev",
-    .sql = true,
     .open = open_none,
 };
 
@@ -22,6 +21,5 @@ const hf_db_driver hf_db_postgres_standby = {
     .name = "postgres-standby",
     .summary = "PostgreSQL with a standby (not in this build)",
     .package = "libpq-dev",
-    .sql = true,
     .open = open_none,
 };

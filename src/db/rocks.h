@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/out.h"
+#include "base/vec.h"
 #include "db/store_db.h"
 
 /* What we call, without the prefix rocksdb_. */
@@ -33,10 +34,14 @@
     F(create_iterator)                                                         \
     F(delete)                                                                  \
     F(iter_seek_to_first)                                                      \
+    F(iter_seek)                                                               \
     F(iter_valid)                                                              \
     F(iter_next)                                                               \
     F(iter_key)                                                                \
+    F(iter_value)                                                              \
+    F(iter_get_error)                                                          \
     F(iter_destroy)                                                            \
+    F(transaction_create_iterator)                                             \
     F(transaction_options_create)                                              \
     F(transaction_options_destroy)                                             \
     F(transaction_options_set_set_snapshot)                                    \
@@ -80,10 +85,14 @@ typedef struct hf_rocks_txn {
     bool locks_writes; /* the row of an UPDATE is locked before it is read */
     char *error;       /* RocksDB's, to be freed; NULL: none */
     hf_out key, value; /* room to write them in */
+    /* keys, the i-th up to ends[i]: of the rows that a write has found, and of
+     * those that are to be locked */
+    hf_out keys, scanned;
+    HF_VEC(size_t) ends;
+    HF_VEC(size_t) scanned_ends;
 } hf_rocks_txn;
 
-/* Runs a plan that names its rows by their keys.  HF_STORE_CONFLICT: something
- * went wrong, see t->error. */
+/* Runs a plan.  HF_STORE_CONFLICT: something went wrong, see t->error. */
 hf_store_ran hf_rocks_run(hf_rocks_txn *t, hf_store_plan *plan,
                           const hf_sql_value *params, uint32_t n_params,
                           hf_sql_result *rows, hf_error *err);

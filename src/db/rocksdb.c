@@ -11,10 +11,12 @@
  *   read-committed  no snapshot, reads see the newest; UPDATE locks its row
  *                   before it looks at it
  *
- * There is no SQL and there are no conditions: only statements that name their
- * rows by the primary key (rocksdb_run.c).  Without an address the files stand
- * in a private directory; with one in a directory that does not exist yet, is
- * empty or bears our mark.  RocksDB allows one process at a time.
+ * Statements are run here, on the rows that they name by their keys or that a
+ * scan of the primary key finds (rocksdb_run.c).  What is not there cannot be
+ * locked, so at serializable rows are asked for by their keys only.  Without an
+ * address the files stand in a private directory; with one in a directory that
+ * does not exist yet, is empty or bears our mark.  RocksDB allows one process
+ * at a time.
  */
 #include "db/rocks.h"
 
@@ -352,6 +354,10 @@ static void disconnect(hf_db_session *base)
     hf_sql_cache_free(s->cache);
     hf_out_release(&s->txn.key);
     hf_out_release(&s->txn.value);
+    hf_out_release(&s->txn.keys);
+    hf_out_release(&s->txn.scanned);
+    hf_vec_release(&s->txn.ends);
+    hf_vec_release(&s->txn.scanned_ends);
     hf_free(s);
 }
 
@@ -374,6 +380,8 @@ static hf_status connect_session(hf_db *db, unsigned client,
     s->checking_options = d->l.call_optimistictransaction_options_create();
     hf_out_init_memory(&s->txn.key);
     hf_out_init_memory(&s->txn.value);
+    hf_out_init_memory(&s->txn.keys);
+    hf_out_init_memory(&s->txn.scanned);
     s->cache = hf_sql_cache_new(HF_SQL_POSTGRES);
     hf_rng_seed(&s->rng, d->base.options.seed * 1000003u + client);
     hf_db_roster_join(&d->roster, &s->member);
@@ -630,12 +638,11 @@ static const char *const variant_names[] = {"pessimistic", "optimistic", NULL};
 
 const hf_db_driver hf_db_rocksdb = {
     .name = "rocksdb",
-    .summary = "RocksDB, in this process, rows by key only: pessimistic, "
-               "optimistic",
+    .summary = "RocksDB, in this process: pessimistic, optimistic",
     .package = "librocksdb-dev",
     .heeds = HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_KEEP,
     .variants = variant_names,
-    .sql = false,
+    .by_key = 1u << HF_DB_SERIALIZABLE,
     .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),

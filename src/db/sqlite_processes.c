@@ -793,7 +793,6 @@ const hf_db_driver hf_db_sqlite_processes = {
     .package = "libsqlite3-0",
     .heeds = HF_DB_HEEDS_ADDRESS | HF_DB_HEEDS_DEADLINE | HF_DB_HEEDS_KEEP,
     .variants = variant_names,
-    .sql = true,
     .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),

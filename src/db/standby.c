@@ -113,7 +113,6 @@ const hf_db_driver hf_db_postgres_standby = {
                "read from",
     .package = "postgresql",
     .heeds = HF_DB_HEEDS_SERVER | HF_DB_HEEDS_PROGRAMS,
-    .sql = true,
     .keeps = HF_REST_READS,
     .readers_apart = true,
     .promises = promises,

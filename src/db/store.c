@@ -637,7 +637,6 @@ const hf_db_driver hf_db_store = {
     .package = "holdfast",
     .heeds = HF_DB_HEEDS_BUGS,
     .variants = variant_names,
-    .sql = true,
     .keeps = HF_REST_LINEARIZABLE,
     .promises = promises,
     .n_promises = sizeof(promises) / sizeof(promises[0]),

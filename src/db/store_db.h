@@ -144,6 +144,11 @@ typedef struct hf_store_plan {
     uint32_t generation;
 } hf_store_plan;
 
+/* Is the i-th row that was read still in the temporary table?  Asked for all
+ * i in turn, with *place 0 at first: rows stay in their order, but gaps that
+ * others left may have been closed. */
+bool hf_store_use_kept(const hf_store_use *u, size_t i, uint32_t *place);
+
 /* NULL: err says why. */
 hf_store_plan *hf_store_plan_new(hf_store_space *p, const hf_sql_statement *s,
                                  hf_error *err);

@@ -229,16 +229,33 @@ static uint32_t turned(uint32_t comparison)
     }
 }
 
+/* BETWEEN is two comparisons. */
+static void find_between(const planner *p, const reference *r,
+                         const hf_sql_node *n, hf_store_use *u,
+                         hf_store_term *terms)
+{
+    uint32_t c;
+
+    if (n->kind != HF_N_BETWEEN || (n->flags & HF_NF_NEGATED) || n->op != 0 ||
+        (c = column(p, r, n->args[0])) == HF_NONE)
+        return;
+    if (is_given(n->args[1]))
+        terms[u->n_terms++] = (hf_store_term){c, HF_CMP_GE, n->args[1]};
+    if (is_given(n->args[2]))
+        terms[u->n_terms++] = (hf_store_term){c, HF_CMP_LE, n->args[2]};
+}
+
 /* All conjuncts that compare a column with something given. */
 static void find_terms(const planner *p, const reference *r, hf_store_use *u)
 {
-    hf_store_term *terms =
-        hf_arena_get(&p->plan->arena, (p->conjuncts.n + 1) * sizeof(*terms));
+    hf_store_term *terms = hf_arena_get(
+        &p->plan->arena, (2 * p->conjuncts.n + 1) * sizeof(*terms));
 
     u->terms = terms;
     for (size_t i = 0; i < p->conjuncts.n; i++) {
         const hf_sql_node *n = p->conjuncts.at[i];
 
+        find_between(p, r, n, u, terms);
         for (unsigned k = 0; k < 2 && n->kind == HF_N_COMPARE; k++) {
             uint32_t c = column(p, r, n->args[k]);
 
@@ -366,6 +383,19 @@ static bool is_blind(const hf_store_plan *plan)
     for (uint32_t i = 0; i < s->n_sets; i++)
         if (!sets_inserted(plan, &s->sets[i]))
             return false;
+    return true;
+}
+
+/* ---- after a DELETE ------------------------------------------------------ */
+
+bool hf_store_use_kept(const hf_store_use *u, size_t i, uint32_t *place)
+{
+    while (*place < u->temporary->n_places && !u->temporary->rows[*place])
+        (*place)++;
+    if (*place == u->temporary->n_places ||
+        u->temporary->rows[*place] != u->origins.at[i].row)
+        return false;
+    (*place)++;
     return true;
 }
 

@@ -298,22 +298,15 @@ static hf_store_ran write_updates(runner *r)
     return ran;
 }
 
-/* The rows that are left stand in the order they were put in. */
 static hf_store_ran write_deletes(runner *r)
 {
     const hf_store_use *u = r->plan->target;
     uint32_t place = 0;
 
-    for (size_t i = 0; i < u->origins.n; i++) {
-        while (place < u->temporary->n_places && !u->temporary->rows[place])
-            place++;
-        if (place < u->temporary->n_places &&
-            u->temporary->rows[place] == u->origins.at[i].row)
-            place++;
-        else if (!hf_store_delete(r->p->store, r->session,
-                                  u->origins.at[i].key))
+    for (size_t i = 0; i < u->origins.n; i++)
+        if (!hf_store_use_kept(u, i, &place) &&
+            !hf_store_delete(r->p->store, r->session, u->origins.at[i].key))
             return HF_STORE_CONFLICT;
-    }
     return HF_STORE_DONE;
 }
 

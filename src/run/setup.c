@@ -110,11 +110,11 @@ static hf_status make_tables(loader *l, hf_error *err)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static uint32_t most_rows(const loader *l, const hf_schema_table *t)
+static uint32_t most_rows(const hf_schema_table *t)
 {
     uint32_t most = MOST_PARAMS / (t->n_columns ? t->n_columns : 1);
 
-    if (!l->run->o->db->driver->sql || most == 0)
+    if (most == 0)
         return 1;
     return most < ROWS_AT_ONCE ? most : ROWS_AT_ONCE;
 }
@@ -219,7 +219,7 @@ static hf_status take_row(void *user, const char *table,
         hf_recorder_initial(r->recorder, table, key, t->n_keys);
     if (atomic_load(&r->stop) || (r->o->stop && r->o->stop(r->o->user)))
         return hf_fail(err, HF_ERR_LIMIT, "interrupted");
-    if (++l->n_rows >= most_rows(l, t))
+    if (++l->n_rows >= most_rows(t))
         st = insert_waiting(l, err);
     return st;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "db/common.h"
 #include "db/db.h"
 #include "sql/value.h"
@@ -30,7 +31,7 @@ typedef struct fixture {
     hf_db_answer answer;
 } fixture;
 
-enum { CREATE, INSERT, READ, WRITE, ADD, REMOVE, UPSERT, SCAN };
+enum { CREATE, INSERT, READ, WRITE, ADD, REMOVE, UPSERT, SCAN, RAISE, LOCK };
 static const hf_db_statement statements[] = {
     {CREATE,
      "CREATE TABLE kv (k BIGINT PRIMARY KEY, v BIGINT NOT NULL, "
@@ -46,6 +47,8 @@ static const hf_db_statement statements[] = {
      "UPDATE SET v = excluded.v, _tag = excluded._tag",
      3, false},
     {SCAN, "SELECT _tag, k, v FROM kv WHERE v >= $1 ORDER BY k", 1, true},
+    {RAISE, "UPDATE kv SET v = v + 1 WHERE v >= $1", 1, false},
+    {LOCK, "SELECT _tag, k, v FROM kv WHERE k >= $1 FOR UPDATE", 1, true},
 };
 
 static hf_db_status run(fixture *f, unsigned who, unsigned which, int64_t a,
@@ -864,10 +867,206 @@ static void rocksdb_levels(void **state)
         assert_true(rocksdb_fractured(&f, HF_DB_READ_COMMITTED));
         assert_false(rocksdb_fractured(&f, HF_DB_SNAPSHOT));
         assert_false(rocksdb_fractured(&f, HF_DB_SERIALIZABLE));
+        assert_int_equal(begin(&f, 0, HF_DB_SERIALIZABLE, false), HF_DB_OK);
         assert_int_equal(run(&f, 0, SCAN, 1, 0, 0), HF_DB_FAILED);
+        assert_non_null(strstr(f.answer.text, "by their keys"));
         assert_int_equal(begin(&f, 0, HF_DB_REPEATABLE_READ, false),
                          HF_DB_FAILED);
         finish(&f);
+    }
+}
+
+/* What the scan returned, as "k v, k v". */
+static const char *scanned(const fixture *f)
+{
+    static char text[200];
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (uint64_t i = 0; i < f->rows.n_rows && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%lld %lld",
+                              i ? ", " : "",
+                              (long long)f->rows.cells[i * 3 + 1].integer,
+                              (long long)f->rows.cells[i * 3 + 2].integer);
+    return text;
+}
+
+/* A scan sees the snapshot and the transaction's own writes; without one what
+ * is committed by then. */
+static void rocksdb_scans(void **state)
+{
+    static const char *const variants[] = {"pessimistic", "optimistic"};
+    fixture f;
+
+    (void)state;
+    if (!has_rocksdb())
+        skip();
+    for (unsigned i = 0; i < 2; i++) {
+        start(&f, "rocksdb", variants[i]);
+        assert_int_equal(begin(&f, 0, HF_DB_SNAPSHOT, false), HF_DB_OK);
+        assert_int_equal(run(&f, 1, UPSERT, 5, 50, 0), HF_DB_OK);
+        assert_int_equal(run(&f, 1, REMOVE, 2, 0, 0), HF_DB_OK);
+        assert_int_equal(run(&f, 0, SCAN, 1, 0, 0), HF_DB_OK);
+        assert_string_equal(scanned(&f), "1 10, 2 20");
+        assert_int_equal(run(&f, 0, UPSERT, -3, 30, 0), HF_DB_OK);
+        assert_int_equal(run(&f, 0, REMOVE, 1, 0, 0), HF_DB_OK);
+        assert_int_equal(run(&f, 0, SCAN, 1, 0, 0), HF_DB_OK);
+        assert_string_equal(scanned(&f), "-3 30, 2 20");
+        assert_int_equal(commit(&f, 0), HF_DB_OK);
+        assert_int_equal(begin(&f, 0, HF_DB_READ_COMMITTED, false), HF_DB_OK);
+        assert_int_equal(run(&f, 0, SCAN, 31, 0, 0), HF_DB_OK);
+        assert_string_equal(scanned(&f), "5 50");
+        assert_int_equal(run(&f, 1, UPSERT, 6, 60, 0), HF_DB_OK);
+        assert_int_equal(run(&f, 0, SCAN, 31, 0, 0), HF_DB_OK);
+        assert_string_equal(scanned(&f), "5 50, 6 60");
+        assert_int_equal(commit(&f, 0), HF_DB_OK);
+
+        /* of two that write what both have found one is aborted */
+        for (unsigned k = 0; k < 2; k++)
+            assert_int_equal(begin(&f, k, HF_DB_SNAPSHOT, false), HF_DB_OK);
+        assert_int_equal(run(&f, 0, RAISE, 31, 0, 0), HF_DB_OK);
+        assert_int_equal(f.rows.affected, 2);
+        assert_true(
+            run(&f, 1, RAISE, 55, 0, 0) == HF_DB_ABORTED ||
+            (commit(&f, 0) == HF_DB_OK && commit(&f, 1) == HF_DB_ABORTED));
+        end_both(&f);
+
+        /* a locking read stands in the way of a write */
+        for (unsigned k = 0; k < 2; k++)
+            assert_int_equal(begin(&f, k, HF_DB_SNAPSHOT, false), HF_DB_OK);
+        assert_int_equal(run(&f, 0, LOCK, 5, 0, 0), HF_DB_OK);
+        assert_true(
+            run(&f, 1, UPSERT, 5, 7, 7) == HF_DB_ABORTED ||
+            (commit(&f, 1) == HF_DB_OK && commit(&f, 0) == HF_DB_ABORTED));
+        end_both(&f);
+        finish(&f);
+    }
+}
+
+/* ---- any statement, as SQLite answers it --------------------------------- */
+
+/* Parameters are drawn from a few small numbers. */
+static const char *const any[] = {
+    "CREATE TABLE two (a BIGINT NOT NULL, b BIGINT NOT NULL, c TEXT NOT NULL, "
+    "v BIGINT NOT NULL, PRIMARY KEY (a, b, c))",
+    "INSERT INTO two (a, b, c, v) VALUES ($1, $2, 'x', $3)",
+    "INSERT INTO two (a, b, c, v) VALUES ($1, $2, 'x', $3), ($2, $1, 'yy', $4)",
+    "INSERT INTO two (a, b, c, v) VALUES ($1, $2, 'x', $3), ($2, $1, 'yy', $4) "
+    "ON CONFLICT (a, b, c) DO UPDATE SET v = two.v + excluded.v",
+    "INSERT INTO two (a, b, c, v) VALUES ($1, $2, 'yy', $3) ON CONFLICT "
+    "(a, b, c) DO NOTHING",
+    "SELECT a, b, c, v FROM two ORDER BY a, b, c",
+    "SELECT a, b, c, v FROM two WHERE a = $1 ORDER BY b, c",
+    "SELECT b, v FROM two WHERE a = $1 AND b BETWEEN $2 AND $3 ORDER BY b, c",
+    "SELECT a, v FROM two WHERE a > $1 AND $2 >= a ORDER BY a, b, c",
+    "SELECT a, v FROM two WHERE a = $1 AND b = $2 AND c >= 'x' ORDER BY c",
+    "SELECT a, v FROM two WHERE a = $1 AND b = $2 AND c = 'yy'",
+    "SELECT a, v FROM two WHERE a >= $1 AND v < $2 ORDER BY a, b, c",
+    "SELECT count(*), max(v) FROM two WHERE a <> $1 AND b < $2",
+    "SELECT x.a, y.b FROM two x, two y WHERE x.a = $1 AND y.b = x.a AND "
+    "y.v > $2 ORDER BY x.a, x.b, x.c, y.a, y.b, y.c",
+    "UPDATE two SET v = v + $1 WHERE a = $2 AND b = $3 AND c = 'x'",
+    "UPDATE two SET v = v + $1 WHERE a = $2",
+    "UPDATE two SET v = $1 WHERE b BETWEEN $2 AND $3",
+    "UPDATE two SET b = b + 10 WHERE a = $1 AND b < $2",
+    "UPDATE two SET b = $1 WHERE a = $2 AND b = $3",
+    "DELETE FROM two WHERE a = $1 AND b = $2 AND c = 'x'",
+    "DELETE FROM two WHERE a = $1 AND b >= $2",
+    "DELETE FROM two WHERE v = $1",
+};
+
+static uint32_t params_of(const char *sql)
+{
+    uint32_t n = 0;
+
+    while ((sql = strchr(sql, '$')) != NULL) {
+        uint32_t number = (uint32_t)(*++sql - '0');
+
+        n = number > n ? number : n;
+    }
+    return n;
+}
+
+static hf_db_status run_any(fixture *f, uint32_t which,
+                            const hf_sql_value *params)
+{
+    hf_db_statement s = {100 + which, any[which], params_of(any[which]),
+                         strncmp(any[which], "SELECT", 6) == 0};
+
+    f->db->driver->execute(f->s[0], &s, params, s.n_params, &f->rows,
+                           &f->answer);
+    return f->answer.status;
+}
+
+static bool is_same(const hf_sql_value *a, const hf_sql_value *b)
+{
+    if (a->type == HF_SQL_TEXT || b->type == HF_SQL_TEXT)
+        return a->type == b->type && a->length == b->length &&
+               memcmp(a->text, b->text, a->length) == 0;
+    return a->type == HF_SQL_NULL || b->type == HF_SQL_NULL
+               ? a->type == b->type
+               : a->integer == b->integer;
+}
+
+/* One transaction of both, and what stays. */
+static void same_transaction(fixture *f, hf_rng *rng, hf_db_level level)
+{
+    bool refused = false;
+
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(begin(&f[i], 0, i ? level : HF_DB_DEFAULT, false),
+                         HF_DB_OK);
+    for (unsigned n = 0; n < 8 && !refused; n++) {
+        uint32_t which =
+            1 + (uint32_t)hf_rng_below(rng, sizeof(any) / sizeof(any[0]) - 1);
+        hf_sql_value params[4];
+
+        for (unsigned i = 0; i < 4; i++)
+            params[i] = hf_sql_of_int((int64_t)hf_rng_below(rng, 6) - 2);
+        for (unsigned i = 0; i < 2; i++)
+            (void)run_any(&f[i], which, params);
+        if (f[0].answer.status != f[1].answer.status)
+            fail_msg("%s: %d and %d: %s%s", any[which], f[0].answer.status,
+                     f[1].answer.status, f[0].answer.text, f[1].answer.text);
+        refused = f[0].answer.status == HF_DB_REFUSED;
+        assert_true(refused || f[0].answer.status == HF_DB_OK);
+        if (refused)
+            continue;
+        assert_int_equal(f[0].rows.affected, f[1].rows.affected);
+        assert_int_equal(f[0].rows.n_rows, f[1].rows.n_rows);
+        for (uint64_t i = 0; i < f[0].rows.n_rows * f[0].rows.n_columns; i++)
+            if (!is_same(&f[0].rows.cells[i], &f[1].rows.cells[i]))
+                fail_msg("%s: cell %u differs", any[which], (unsigned)i);
+    }
+    refused |= hf_rng_below(rng, 4) == 0;
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(refused ? roll_back(&f[i], 0) : commit(&f[i], 0),
+                         HF_DB_OK);
+}
+
+static void rocksdb_answers_like_sqlite(void **state)
+{
+    static const char *const variants[] = {"pessimistic", "optimistic"};
+    fixture f[2];
+    hf_rng rng;
+
+    (void)state;
+    if (!has_rocksdb())
+        skip();
+    hf_rng_seed(&rng, 7);
+    for (unsigned v = 0; v < 2; v++) {
+        start(&f[0], "sqlite", NULL);
+        start(&f[1], "rocksdb", variants[v]);
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(run_any(&f[i], 0, NULL), HF_DB_OK);
+        for (unsigned n = 0; n < 500; n++)
+            same_transaction(f, &rng,
+                             n % 2 ? HF_DB_SNAPSHOT : HF_DB_READ_COMMITTED);
+        hf_sql_result_release(&f[0].rows);
+        for (unsigned i = 0; i < 2; i++)
+            f[0].db->driver->disconnect(f[0].s[i]);
+        hf_db_close(f[0].db);
+        finish(&f[1]);
     }
 }
 
@@ -968,6 +1167,8 @@ int main(void)
         cmocka_unit_test(store_sql),
         cmocka_unit_test(rocksdb_works),
         cmocka_unit_test(rocksdb_levels),
+        cmocka_unit_test(rocksdb_scans),
+        cmocka_unit_test(rocksdb_answers_like_sqlite),
         cmocka_unit_test(many_at_once),
         cmocka_unit_test(swept),
         cmocka_unit_test(passwords_are_hidden),
