@@ -525,7 +525,8 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
     take_snapshot(w, t, e, at);
     if (e->flags & HF_EVENT_FAILED)
         return;
-    t->last_ok = at.lo;
+    if (at.hi != FOR_EVER) /* else it may have ended before that call */
+        t->last_ok = at.lo;
     if (t->is_spoiled) {
         if (e->kind == HF_EVENT_WRITE)
             install_spoiled(w, t, e, at);

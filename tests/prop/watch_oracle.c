@@ -417,7 +417,8 @@ static void take(oracle *o, const hf_event *events, size_t n)
         add_snapshot(o, t, e);
         if (e->flags & HF_EVENT_FAILED)
             continue;
-        x->last_ok = e->before;
+        if (e->after != UINT64_MAX)
+            x->last_ok = e->before;
         if (e->after == UINT64_MAX && e->kind != HF_EVENT_WRITE)
             continue;
         if (e->kind == HF_EVENT_SCAN && e->extra >= ORACLE_CONDITIONS)
