@@ -95,6 +95,7 @@ typedef struct watch_item {
     bool is_committed; /* not READ: or may be, see ITEM_MAYBE */
     bool may_insert;   /* INSTALL: by clocks that differ, a delete that it came
                           after may not have been heard of */
+    bool is_changed;   /* not READ: as in own_write */
 } watch_item;
 
 /* ---- what a shard keeps -------------------------------------------------- */
@@ -144,7 +145,7 @@ typedef struct watch_held {
     uint8_t flags;  /* ITEM_* */
     bool is_committed, wrote;
     bool left_none; /* it deleted the row */
-    bool may_insert;
+    bool may_insert, is_changed;
 } watch_held;
 
 /* Two who updated a row, unless a delete comes that one of them came after. */
@@ -303,6 +304,7 @@ typedef struct own_write {
     bool locks;       /* the first of its row */
     bool is_doubtful; /* no answer came: nobody knows whether it is there */
     bool is_deleting; /* it counts in hf_watch.deleting */
+    bool is_changed;  /* value is not what was written at `at` */
     uint8_t flags;    /* ITEM_INSERTED, ITEM_DELETED: how that one began */
 } own_write;
 

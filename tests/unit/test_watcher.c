@@ -699,6 +699,18 @@ static void test_locks_of_conditions(void **state)
     assert_int_equal(j.stream, 1);
     assert_string_equal(j.first, "ME locks-overlap t/1");
 #undef SCAN5
+    /* it wrote 5 when the scan's lock was gone, and something else before */
+    j = judge(
+        "mysql/serializable",
+        "{\"initial\":[[[\"t\",1],1]]}\n"
+        "{\"session\":\"1\",\"begin\":30,\"end\":60,\"ops\":[{\"op\":\"pr\","
+        "\"table\":\"t\",\"where\":\"value = 5\",\"rows\":[],\"at\":[30,40]},"
+        "{\"op\":\"commit\",\"at\":[50,60]}]}\n"
+        "{\"session\":\"2\",\"begin\":10,\"end\":90,\"ops\":["
+        "{\"op\":\"w\",\"key\":[\"t\",1],\"value\":2,\"at\":[10,20]},"
+        "{\"op\":\"w\",\"key\":[\"t\",1],\"value\":5,\"at\":[70,75]},"
+        "{\"op\":\"commit\",\"at\":[80,90]}]}\n");
+    assert_int_equal(j.file + j.stream, 0);
 }
 
 #define AGGREGATE(op, value)                                                   \
