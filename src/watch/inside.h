@@ -109,6 +109,10 @@ typedef struct watch_item {
 #define VERSION_BITS 5u
 #define VERSION_FLAGS UINT64_C(31)
 
+/* Of a key's versions: 4 << class are the room for them. */
+#define MOST_VERSIONS UINT16_MAX
+#define VERSION_CLASSES 15u
+
 typedef struct watch_version {
     uint64_t value;
     span at;      /* its writer's commit */
@@ -280,7 +284,7 @@ typedef struct watch_shard {
     HF_VEC(watch_held) open; /* nobody knows when they end */
     HF_VEC(watch_doubt) doubts;
 
-    watch_version *spare[12]; /* by class, linked by `value` */
+    watch_version *spare[VERSION_CLASSES]; /* linked by `value` */
     HF_VEC(void *) slabs;
     size_t bytes; /* of slabs */
 
@@ -531,6 +535,8 @@ static inline watch_version *versions_of(watch_key *k)
 
 /* Drops what no read can ask for any more. */
 void hf_watch_versions_collect(watch_shard *s, uint32_t key, watch_key *k);
+/* A key that has MOST_VERSIONS gets v: the newest stands for it, too. */
+void hf_watch_versions_blur(watch_key *k, const watch_version *v);
 void hf_watch_versions_append(watch_shard *s, uint32_t key, watch_key *k,
                               const watch_version *v);
 /* Looks at keys with several versions whose time has come. */
