@@ -204,11 +204,26 @@ hf_status hf_source_prepare(hf_watch_source *s, hf_error *err)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static void idle(void)
+/* A file that is shorter than what was read of it was begun anew: what it
+ * says now nobody would hear. */
+static bool is_cut(const hf_watch_source *s)
+{
+    struct stat st;
+
+    return fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_size < lseek(s->fd, 0, SEEK_CUR);
+}
+
+/* Nothing more is there yet. */
+static void idle(hf_watch_source *s)
 {
     struct timespec t = {.tv_nsec = IDLE_NS};
 
-    (void)nanosleep(&t, NULL);
+    if (is_cut(s))
+        s->status = hf_fail(&s->err, HF_ERR_INPUT,
+                            "it became shorter while it was followed");
+    else
+        (void)nanosleep(&t, NULL);
 }
 
 static void read_pieces(hf_watch_source *s)
@@ -224,7 +239,7 @@ static void read_pieces(hf_watch_source *s)
         if (h)
             wanted = hf_watcher_piece(w, h);
         else if (s->status == HF_OK && !hf_pieces_ended(s->pieces))
-            idle();
+            idle(s);
         hf_history_free(h);
     }
     if (s->status != HF_OK)
@@ -251,7 +266,7 @@ static void read_lines(hf_watch_source *s)
         else if (s->status == HF_OK && hf_pieces_ended(s->pieces))
             wanted = hf_lines_feed(&lines, "\n", 1);
         else if (s->status == HF_OK)
-            idle();
+            idle(s);
         if (s->hub.bad_lines > 0 && s->status == HF_OK) {
             s->status = HF_ERR_INPUT;
             s->err = s->hub.first_bad;
@@ -280,7 +295,7 @@ static bool is_text(hf_watch_source *s)
             break;
         if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
             break; /* a pipe has ended */
-        idle();
+        idle(s);
     }
     return s->status == HF_OK && kind == HF_PIECES_LINES;
 }

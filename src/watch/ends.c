@@ -47,6 +47,7 @@ static void end_write(hf_watch *w, const watch_txn *t, const own_write *o,
 
     it.value = o->value;
     it.at = w->profile.locks_at_commit ? x->commit : o->at;
+    it.is_changed = o->is_changed && !w->profile.locks_at_commit;
     it.end = x->commit;
     it.is_committed = x->is_committed;
     it.flags |= ITEM_EXCLUSIVE | o->flags | (t->is_weaker ? ITEM_WEAKER : 0);

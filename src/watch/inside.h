@@ -95,6 +95,7 @@ typedef struct watch_item {
     bool is_committed; /* not READ: or may be, see ITEM_MAYBE */
     bool may_insert;   /* INSTALL: by clocks that differ, a delete that it came
                           after may not have been heard of */
+    bool is_changed;   /* not READ: as in own_write */
 } watch_item;
 
 /* ---- what a shard keeps -------------------------------------------------- */
@@ -107,6 +108,10 @@ typedef struct watch_item {
 #define VERSION_TIED 16u
 #define VERSION_BITS 5u
 #define VERSION_FLAGS UINT64_C(31)
+
+/* Of a key's versions: 4 << class are the room for them. */
+#define MOST_VERSIONS UINT16_MAX
+#define VERSION_CLASSES 15u
 
 typedef struct watch_version {
     uint64_t value;
@@ -144,7 +149,7 @@ typedef struct watch_held {
     uint8_t flags;  /* ITEM_* */
     bool is_committed, wrote;
     bool left_none; /* it deleted the row */
-    bool may_insert;
+    bool may_insert, is_changed;
 } watch_held;
 
 /* Two who updated a row, unless a delete comes that one of them came after. */
@@ -279,7 +284,7 @@ typedef struct watch_shard {
     HF_VEC(watch_held) open; /* nobody knows when they end */
     HF_VEC(watch_doubt) doubts;
 
-    watch_version *spare[12]; /* by class, linked by `value` */
+    watch_version *spare[VERSION_CLASSES]; /* linked by `value` */
     HF_VEC(void *) slabs;
     size_t bytes; /* of slabs */
 
@@ -303,6 +308,7 @@ typedef struct own_write {
     bool locks;       /* the first of its row */
     bool is_doubtful; /* no answer came: nobody knows whether it is there */
     bool is_deleting; /* it counts in hf_watch.deleting */
+    bool is_changed;  /* value is not what was written at `at` */
     uint8_t flags;    /* ITEM_INSERTED, ITEM_DELETED: how that one began */
 } own_write;
 
@@ -529,6 +535,8 @@ static inline watch_version *versions_of(watch_key *k)
 
 /* Drops what no read can ask for any more. */
 void hf_watch_versions_collect(watch_shard *s, uint32_t key, watch_key *k);
+/* A key that has MOST_VERSIONS gets v: the newest stands for it, too. */
+void hf_watch_versions_blur(watch_key *k, const watch_version *v);
 void hf_watch_versions_append(watch_shard *s, uint32_t key, watch_key *k,
                               const watch_version *v);
 /* Looks at keys with several versions whose time has come. */

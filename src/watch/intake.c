@@ -307,11 +307,12 @@ static void take_write(hf_watch *w, watch_txn *t, const hf_event *e, span at)
     if (own && (own->is_doubtful || at.hi == FOR_EVER)) {
         /* what it had written may be what is there in the end */
         hf_vec_push(&t->doubtful, *own);
-        own->is_doubtful = true;
+        own->is_doubtful = own->is_changed = true;
         own->value = value;
         return;
     }
     if (own) {
+        own->is_changed |= own->value != value;
         if (own->value != value)
             hf_watch_past_add(w, (past_write){.txn = t->id,
                                               .value = own->value,
@@ -525,7 +526,8 @@ static void take_operation(hf_watch *w, uint32_t slot, const hf_event *e,
     take_snapshot(w, t, e, at);
     if (e->flags & HF_EVENT_FAILED)
         return;
-    t->last_ok = at.lo;
+    if (at.hi != FOR_EVER) /* else it may have ended before that call */
+        t->last_ok = at.lo;
     if (t->is_spoiled) {
         if (e->kind == HF_EVENT_WRITE)
             install_spoiled(w, t, e, at);

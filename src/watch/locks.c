@@ -42,7 +42,8 @@ static bool collide(const watch_held *a, const watch_held *b)
     return a->txn != b->txn && ((a->flags | b->flags) & ITEM_EXCLUSIVE) != 0;
 }
 
-/* A lock of what satisfies a condition is against writes that do. */
+/* A lock of what satisfies a condition is against writes that do.  Whoever
+ * changed what he had written came into the range nobody knows when. */
 static bool is_in_range(const watch_shard *s, const watch_held *lock,
                         const watch_held *other)
 {
@@ -50,7 +51,8 @@ static bool is_in_range(const watch_shard *s, const watch_held *lock,
 
     if (lock->scan == NO_ID)
         return true;
-    return other->wrote && other->value != HF_EVENT_NO_ROW && o->matches &&
+    return other->wrote && !other->is_changed &&
+           other->value != HF_EVENT_NO_ROW && o->matches &&
            o->matches(o->user, lock->scan, other->key, other->value) ==
                HF_MATCH_YES;
 }
@@ -228,6 +230,7 @@ static watch_held held_of(const watch_item *it)
                         .value = it->value,
                         .left_none = it->value == HF_EVENT_NO_ROW,
                         .may_insert = it->may_insert,
+                        .is_changed = it->is_changed,
                         .wrote = it->kind == ITEM_INSTALL ||
                                  (it->flags & ITEM_WROTE)};
 }

@@ -80,7 +80,8 @@ static const char *const reasons[HF_UNJUDGED_COUNT] = {
     [HF_UNJUDGED_SPOILED] = "reads of transactions with bad events",
     [HF_UNJUDGED_CONDITION] = "rows whose condition could not be evaluated",
     [HF_UNJUDGED_LEVEL] = "reads of transactions at a weaker level",
-    [HF_UNJUDGED_LIMIT] = "versions left out at a limit",
+    [HF_UNJUDGED_LIMIT] =
+        "versions of a key beyond the most that are kept, and reads of them",
     [HF_UNJUDGED_TOTAL] = "sums and the like of rows that are not all known",
 };
 

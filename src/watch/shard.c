@@ -362,15 +362,23 @@ static void deduce(watch_shard *s, watch_key *k, const watch_item *it,
         follow(s, k, it, time, i);
 }
 
+/* Does a version stand for many (hf_watch_versions_blur())? */
+static bool is_blurred(const watch_version *v)
+{
+    return (v->ref & (VERSION_WILD | VERSION_INITIAL)) == VERSION_WILD;
+}
+
 static void count_read(watch_shard *s, const watch_item *it,
                        const candidates *c, const watch_version *v, unsigned n)
 {
     hf_watch_stats *st = &s->stats;
 
     st->reads_judged++;
-    if (c->fitting > 1) {
+    if (c->fitting > 1 || is_blurred(&v[c->match])) {
         st->uncertain[HF_WATCH_WR]++;
-        st->unjudged[c->any ? HF_UNJUDGED_INITIAL : HF_UNJUDGED_EQUAL]++;
+        st->unjudged[is_blurred(&v[c->match]) ? HF_UNJUDGED_LIMIT
+                     : c->any                 ? HF_UNJUDGED_INITIAL
+                                              : HF_UNJUDGED_EQUAL]++;
         return;
     }
     if (v[c->match].ref & VERSION_INITIAL)
@@ -432,7 +440,7 @@ static void judge(watch_shard *s, const watch_item *it, uint64_t time)
         return;
     }
     count_read(s, it, &c, v, k->n);
-    if (c.fitting > 1)
+    if (c.fitting > 1 || is_blurred(&v[c.match]))
         return;
     if (c.any && (it->flags & ITEM_UNSEEN))
         return;
@@ -674,8 +682,9 @@ static void install(watch_shard *s, const watch_item *it)
         count_write(s, before, &versions_of(k)[k->n - 1], it);
     }
     hf_watch_versions_collect(s, it->key, k);
-    if (k->n == UINT16_MAX) {
+    if (k->n == MOST_VERSIONS) {
         s->stats.unjudged[HF_UNJUDGED_LIMIT]++;
+        hf_watch_versions_blur(k, &v);
         return;
     }
     hf_watch_versions_append(s, it->key, k, &v);

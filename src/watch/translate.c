@@ -653,16 +653,18 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
                .start = part->last,
                .end = part->answered};
     hf_op_id first = h->op_first[txn], last = h->op_first[txn + 1];
-    uint64_t start, end;
+    /* what came before says when it is, if this part has no times */
+    bool goes_on = part->no_begin && (part->last > 0 || part->answered > 0);
+    uint64_t start = 0, end = 0;
 
     t->events.n = 0;
     t->n_txns += !part->no_begin;
-    if (!begin_of(h, txn, &start, &end)) {
+    if (!goes_on && !begin_of(h, txn, &start, &end)) {
         t->no_times++;
         return 0;
     }
     m.begun = part->no_begin;
-    if (first == last || !is_begin(h, txn, first))
+    if (!m.begun && (first == last || !is_begin(h, txn, first)))
         put_begin(&m, start, end);
     for (hf_op_id op = first; op < last; op++) {
         if (put_mark(&m, op))
@@ -676,7 +678,8 @@ size_t hf_translator_txn(hf_translator *t, const hf_history *h, hf_txn_id txn,
     if (m.has_columns) /* they may be new */
         hf_watch_names_complete(t->names);
     part->answered = m.end;
-    part->last = t->events.n > 0 ? t->events.at[t->events.n - 1].before : 0;
+    if (t->events.n > 0)
+        part->last = t->events.at[t->events.n - 1].before;
     *ret = t->events.at;
     return t->events.n;
 }

@@ -10,6 +10,11 @@
  * garbage to all of them, and is dropped when the key gets its next version
  * or when that one has passed the horizon.  The newest is never dropped.
  *
+ * Limit.  Someone who stays open keeps all versions from going.  When a key
+ * has as many as are counted, its newest stands for all that follow: nobody
+ * knows what it is, and it may not be there, so that reads of any of them, and
+ * of those before, stay possible.
+ *
  * Cost: O(1) for a version, besides those that came late.
  */
 #include <string.h>
@@ -18,6 +23,9 @@
 
 #define SLAB_BYTES (64u << 10)
 #define CLASS_ROOM(rank) (4u << (rank))
+
+_Static_assert(CLASS_ROOM(VERSION_CLASSES - 1) > MOST_VERSIONS,
+               "the last class has room for all");
 
 /* ---- room ---------------------------------------------------------------- */
 
@@ -156,4 +164,19 @@ void hf_watch_versions_append(watch_shard *s, uint32_t key, watch_key *k,
     at[i] = *v;
     k->n++;
     s->stats.versions_kept++;
+}
+
+void hf_watch_versions_blur(watch_key *k, const watch_version *v)
+{
+    watch_version all = k->many[k->n - 1];
+    unsigned i = k->n - 1u;
+
+    if (v->at.lo < all.at.lo)
+        all.at.lo = v->at.lo;
+    if (v->at.hi > all.at.hi)
+        all.at.hi = v->at.hi;
+    all.ref = ~VERSION_FLAGS | VERSION_MAYBE | VERSION_WILD | VERSION_SUSPECT;
+    for (; i > 0 && k->many[i - 1].at.lo > all.at.lo; i--)
+        k->many[i] = k->many[i - 1];
+    k->many[i] = all;
 }

@@ -27,6 +27,7 @@ typedef struct instant {
     unsigned key;       /* LOCK: of what was written */
     bool exclusive;     /* LOCK */
     bool writes;        /* LOCK */
+    uint64_t value;     /* LOCK: written */
     unsigned condition; /* LOCK: only against writes that satisfy it */
     bool is_txn;        /* SNAP: the transaction's snapshot */
     int first, n;       /* SNAP: looks of the transaction */
@@ -167,6 +168,7 @@ static instant *add_lock(oracle *o, int t, unsigned row, bool exclusive,
     x->key = e->key;
     x->exclusive = exclusive;
     x->writes = e->kind == HF_EVENT_WRITE;
+    x->value = e->flags & HF_EVENT_DELETE ? HF_EVENT_NO_ROW : e->value;
     return x;
 }
 
@@ -373,8 +375,11 @@ static void take_write(oracle *o, int t, const hf_event *e)
         if (o->dropped >> o->n_doubts++ & 1)
             return;
     }
+    /* what is written again may be in the range of a condition only now */
     if (!o->p->locks_at_commit &&
-        (!x->wrote[e->key] || (e->after != UINT64_MAX && !x->locked[e->key])))
+        (!x->wrote[e->key] ||
+         (e->after != UINT64_MAX &&
+          (!x->locked[e->key] || o->p->lock == HF_WATCH_LOCK_RANGES))))
         (void)add_lock(o, t, e->row, true, e);
     x->locked[e->key] |= e->after != UINT64_MAX;
     x->n_wrote += !x->wrote[e->key];
@@ -417,7 +422,8 @@ static void take(oracle *o, const hf_event *events, size_t n)
         add_snapshot(o, t, e);
         if (e->flags & HF_EVENT_FAILED)
             continue;
-        x->last_ok = e->before;
+        if (e->after != UINT64_MAX)
+            x->last_ok = e->before;
         if (e->after == UINT64_MAX && e->kind != HF_EVENT_WRITE)
             continue;
         if (e->kind == HF_EVENT_SCAN && e->extra >= ORACLE_CONDITIONS)
@@ -610,14 +616,11 @@ static bool run_snap(oracle *o, const instant *x)
 }
 
 /* A lock of what satisfies a condition is against writes that do. */
-static bool is_in_range(const oracle *o, const instant *lock,
-                        const instant *other)
+static bool is_in_range(const instant *lock, const instant *other)
 {
-    const txn *x = &o->txns[other->txn];
-
     return lock->condition == 0 ||
-           (other->writes && x->written[other->key] != HF_EVENT_NO_ROW &&
-            oracle_matches(lock->condition, x->written[other->key]));
+           (other->writes && other->value != HF_EVENT_NO_ROW &&
+            oracle_matches(lock->condition, other->value));
 }
 
 static bool run_lock(const oracle *o, const instant *x)
@@ -627,8 +630,7 @@ static bool run_lock(const oracle *o, const instant *x)
 
         if (y->kind == LOCK && y->done && y->txn != x->txn &&
             y->row == x->row && (y->exclusive || x->exclusive) &&
-            is_in_range(o, x, y) && is_in_range(o, y, x) &&
-            o->txns[y->txn].ended < 0)
+            is_in_range(x, y) && is_in_range(y, x) && o->txns[y->txn].ended < 0)
             return false;
     }
     return true;
@@ -641,6 +643,7 @@ static bool locks_free(const oracle *o, int t)
         instant x = {
             .kind = LOCK, .txn = t, .row = o->row[k], .key = k, .writes = true};
 
+        x.value = o->txns[t].written[k];
         x.exclusive = true;
         if (o->txns[t].wrote[k] && !run_lock(o, &x))
             return false;

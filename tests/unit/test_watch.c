@@ -256,6 +256,46 @@ static void aborted_statements_are_forgotten(void **state)
     assert_int_equal(o.n, 0);
 }
 
+/* Someone who stays open keeps all versions of a row that others count up,
+ * up to a limit: what comes then accuses nobody. */
+static void a_hot_row_under_an_old_snapshot(void **state)
+{
+    outcome o = {0};
+    hf_watch *w = hf_watch_new(&(hf_watch_options){
+        .profile = hf_profile_find(HF_STR("store/prefix"), NULL),
+        .violation = keep,
+        .user = &o});
+    const uint64_t last = 66000;
+
+    (void)state;
+    hf_watch_key(w, 0, HF_WATCH_INITIAL_VALUE, 1);
+    hf_watch_key(w, 1, HF_WATCH_INITIAL_VALUE, 1);
+    for (uint64_t i = 0; i <= last; i++) {
+        hf_event e[4] = {
+            {.kind = HF_EVENT_BEGIN},
+            {.kind = HF_EVENT_READ, .value = i == 0 ? 1 : i, .statement = 1},
+            {.kind = HF_EVENT_WRITE, .value = i + 1, .statement = 2},
+            {.kind = HF_EVENT_COMMIT}};
+        uint64_t n = i == 0 ? 2 : 4; /* the first reads, and stays open */
+        bool reads = i == 0 || i % 1000 == 0 || i > last - 100;
+
+        for (uint64_t k = 0; k < n; k++) {
+            e[k].txn = i;
+            e[k].client = i > 0;
+            e[k].key = e[k].row = i == 0 && k == 1;
+            e[k].before = 100 * i + 10 * k;
+            e[k].after = e[k].before + 1;
+            if (k != 1 || reads)
+                (void)hf_watch_feed(w, &e[k], 1);
+        }
+    }
+    (void)hf_watch_finish(w);
+    hf_watch_stats_get(w, &o.stats);
+    hf_watch_free(w);
+    assert_int_equal(o.n, 0);
+    assert_in_range(o.stats.unjudged[HF_UNJUDGED_LIMIT], 1, 1000);
+}
+
 /* ---- bad input ----------------------------------------------------------- */
 
 static void bad_events_are_counted_and_accuse_nobody(void **state)
@@ -623,6 +663,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixtures_are_judged_as_they_say),
+        cmocka_unit_test(a_hot_row_under_an_old_snapshot),
         cmocka_unit_test(an_unanswered_statement_keeps_no_read_waiting),
         cmocka_unit_test(what_waits_is_not_forgotten),
         cmocka_unit_test(aborted_statements_are_forgotten),

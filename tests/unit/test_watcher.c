@@ -273,6 +273,31 @@ static void test_two_programs(void **state)
     assert_int_equal(x.mechanism, HF_WATCH_CR);
 }
 
+/* Parts that have no times are of the transaction all the same. */
+static void test_parts_without_times(void **state)
+{
+    hf_watcher_stats s;
+    world x;
+
+    (void)state;
+    begin(&x);
+    say(&x.a, "{\"session\":\"a\",\"ops\":[{\"op\":\"w\",\"key\":\"x\","
+              "\"value\":1,\"at\":[10,11]}],\"begin\":9,\"more\":true}\n"
+              "{\"session\":\"a\",\"ops\":[],\"more\":true}\n"
+              "{\"session\":\"a\",\"ops\":[],\"end\":13}\n"
+              "{\"session\":\"a\",\"begin\":20,\"ops\":[{\"op\":\"w\","
+              "\"key\":\"x\",\"value\":2,\"at\":[21,22]}],\"more\":true}\n"
+              "{\"session\":\"a\",\"ops\":[[\"commit\"]],\"end\":24}\n");
+    say(&x.b, "{\"session\":7,\"begin\":30,\"end\":36,\"ops\":[{\"op\":"
+              "\"r\",\"key\":\"x\",\"value\":1,\"at\":[31,32]}]}\n");
+    s = end(&x);
+    assert_int_equal(x.hub.bad_lines, 0);
+    assert_int_equal(s.no_times, 0);
+    assert_int_equal(s.watch.committed, 3);
+    assert_int_equal(s.watch.complaints[HF_COMPLAINT_OUT_OF_ORDER], 0);
+    assert_int_equal(x.found, 1);
+}
+
 static void test_bad_lines(void **state)
 {
     static const char *const bad[] = {
@@ -699,6 +724,18 @@ static void test_locks_of_conditions(void **state)
     assert_int_equal(j.stream, 1);
     assert_string_equal(j.first, "ME locks-overlap t/1");
 #undef SCAN5
+    /* it wrote 5 when the scan's lock was gone, and something else before */
+    j = judge(
+        "mysql/serializable",
+        "{\"initial\":[[[\"t\",1],1]]}\n"
+        "{\"session\":\"1\",\"begin\":30,\"end\":60,\"ops\":[{\"op\":\"pr\","
+        "\"table\":\"t\",\"where\":\"value = 5\",\"rows\":[],\"at\":[30,40]},"
+        "{\"op\":\"commit\",\"at\":[50,60]}]}\n"
+        "{\"session\":\"2\",\"begin\":10,\"end\":90,\"ops\":["
+        "{\"op\":\"w\",\"key\":[\"t\",1],\"value\":2,\"at\":[10,20]},"
+        "{\"op\":\"w\",\"key\":[\"t\",1],\"value\":5,\"at\":[70,75]},"
+        "{\"op\":\"commit\",\"at\":[80,90]}]}\n");
+    assert_int_equal(j.file + j.stream, 0);
 }
 
 #define AGGREGATE(op, value)                                                   \
@@ -870,6 +907,7 @@ int main(void)
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_a_file_that_grows),
         cmocka_unit_test(test_two_programs),
+        cmocka_unit_test(test_parts_without_times),
         cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_a_program_that_dies),
         cmocka_unit_test(test_a_line_too_long),
