@@ -76,6 +76,10 @@ char hf_json_in_peek_slow(hf_json_in *j)
 {
     while (j->at < j->end && is_space(*j->at))
         j->at++;
+    if (j->at == j->end)
+        return 0;
+    if (*j->at == 0) /* told from the end, which callers take a 0 for */
+        (void)hf_json_in_fail(j, "expected JSON, found a zero byte");
     return j->at < j->end ? *j->at : 0;
 }
 

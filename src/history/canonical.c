@@ -184,7 +184,7 @@ static bool read_row(hf_scalar value, row *r)
             c.value = column_value(r, json);
             hf_vec_push(&r->columns, c);
         }
-    ok = !j.failed && hf_json_in_peek(&j) == 0;
+    ok = hf_json_in_peek(&j) == 0 && !j.failed;
     hf_json_in_release(&j);
     return ok;
 }

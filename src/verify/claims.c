@@ -69,6 +69,11 @@ static hf_status read_all(const hf_history *h, hf_json_in *j, hf_arena *arena,
     if (st == HF_OK && (hf_json_in_peek(j) != 0 || claims->n == 0))
         st = add(h, (hf_str){j->at, (size_t)(j->end - j->at)},
                  hf_json_in_line(j), arena, claims, err);
+    if (st == HF_OK && j->failed) {
+        if (err)
+            *err = j->err;
+        return HF_ERR_INPUT;
+    }
     return st;
 }
 

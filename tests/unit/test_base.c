@@ -130,6 +130,21 @@ static void json_survives_the_round_trip(void **state)
     hf_out_release(&out);
 }
 
+/* A zero byte is not the end: what stands behind it would go unread. */
+static void a_zero_byte_is_no_end_of_json(void **state)
+{
+    static const char text[] = "1\n \0\n2";
+    hf_json_in in;
+
+    (void)state;
+    hf_json_in_init(&in, text, sizeof(text) - 1);
+    assert_true(hf_json_in_skip(&in, NULL));
+    assert_int_equal(hf_json_in_peek(&in), 0);
+    assert_true(in.failed);
+    assert_int_equal(in.err.line, 2);
+    hf_json_in_release(&in);
+}
+
 /* Each text is wrong somewhere; skipping one value must say so. */
 static void broken_json_is_refused(void **state)
 {
@@ -354,6 +369,7 @@ int main(void)
         cmocka_unit_test(map_keeps_what_it_is_given),
         cmocka_unit_test(arena_gives_zeroed_aligned_memory),
         cmocka_unit_test(json_survives_the_round_trip),
+        cmocka_unit_test(a_zero_byte_is_no_end_of_json),
         cmocka_unit_test(broken_json_is_refused),
         cmocka_unit_test(errors_name_the_line),
         cmocka_unit_test(bytes_that_are_no_utf8_become_marks),
