@@ -140,6 +140,9 @@ static void keep(runner *r, const char *value, size_t length)
 
     if (!hf_rocks_unpack(value, length, row, t->n_columns))
         return;
+    for (uint32_t i = 0; i < t->n_columns; i++)
+        if (row[i].type == HF_SQL_INT)
+            row[i].note = t->columns[i].note; /* how wide it is */
     for (uint32_t i = 0; i < t->n_key; i++)
         key[i] = row[t->key[i]];
     if (t->n_key > 0 && hf_sql_table_place(to, key) != UINT32_MAX)

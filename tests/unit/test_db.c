@@ -200,6 +200,14 @@ static void works(const char *name, const char *variant)
     assert_true(f.answer.text[0] != '\0');
     assert_int_equal(roll_back(&f, 0), HF_DB_OK);
 
+    /* a sum of more than 32 bits */
+    assert_int_equal(begin(&f, 0, HF_DB_DEFAULT, false), HF_DB_OK);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(run(&f, 0, ADD, 1, 2000000000, 1), HF_DB_OK);
+    assert_int_equal(run(&f, 0, READ, 1, 0, 0), HF_DB_OK);
+    assert_int_equal(value(&f, 1), 6000000011);
+    assert_int_equal(roll_back(&f, 0), HF_DB_OK);
+
     /* bad SQL, and a number whose text is another now */
     f.db->driver->execute(f.s[0],
                           &(hf_db_statement){READ, "SELEC nonsense", 0, true},
