@@ -76,6 +76,7 @@ static void decide_by_states(hf_judge *e)
 
     if (find_soon(e) || refute_rest(e))
         return;
+    first |= e->impossible; /* it is a matter of saying why */
     if (first)
         choose_for_a_while(e, 1);
     if (e->r->verdict != HF_UNKNOWN)

@@ -345,11 +345,14 @@ hf_budget hf_states_share(const hf_budget *b, double seconds)
 static bool refute(decision *d, double seconds)
 {
     const hf_states *s = &d->s;
+    hf_states_form form = {.past = true};
     hf_txn_id *txns = HF_NEW_ARRAY(hf_txn_id, (size_t)d->h->n_txns + 1);
     uint32_t n = 0;
     bool found;
     uint8_t *in = HF_NEW_ZEROED(uint8_t, (size_t)d->h->n_txns + 1);
 
+    if (!s->past) /* else that is by which it was refuted */
+        (void)hf_states_decides(d->level, &form);
     /* those that could not have happened may still have been read from */
     memset(in, 1, d->h->n_txns);
     for (uint32_t i = 0; i < s->n; i++)
@@ -358,7 +361,7 @@ static bool refute(decision *d, double seconds)
     for (hf_txn_id t = 0; t < d->h->n_txns; t++)
         if (in[t])
             txns[n++] = t;
-    found = hf_states_refute(d->h, txns, n, d->limit.n_steps,
+    found = hf_states_refute(d->h, txns, n, form, d->limit.n_steps,
                              seconds > 1 ? seconds : 1, d->budget, d->r);
     hf_free(in);
     hf_free(txns);
@@ -530,6 +533,23 @@ static hf_states_answer decide(decision *d, hf_states_form form)
     return answer;
 }
 
+/* What read-committed forbids, no level that implies it allows: for those that
+ * are no order of transactions that may be all that is soon said.  The search
+ * is the one by which d is refuted then. */
+static bool is_refuted_by_less(decision *d, uint64_t steps)
+{
+    hf_states_form form;
+
+    if (d->level->level == HF_READ_COMMITTED ||
+        !hf_level_implies(d->level->level, HF_READ_COMMITTED) ||
+        (hf_states_decides(d->level, &form) && !form.partial) || d->s.unfit ||
+        has_kind(d, HF_CELL_LIST) || hf_budget_spent(d->budget))
+        return false;
+    release(d);
+    form = (hf_states_form){.past = true};
+    return search(d, form, steps) == HF_STATES_NONE;
+}
+
 /* An order that proves the level, whatever else there may be. */
 static hf_states_answer guess(decision *d, uint64_t steps)
 {
@@ -563,6 +583,10 @@ static hf_states_answer guess(decision *d, uint64_t steps)
         !form.past) {
         answer = HF_STATES_OPEN;
         d->says_nothing = true;
+    }
+    if (answer == HF_STATES_OPEN && is_refuted_by_less(d, steps)) {
+        answer = HF_STATES_NONE;
+        d->says_nothing = false;
     }
     return answer;
 }

@@ -300,12 +300,12 @@ hf_states_answer hf_states_solve(const hf_states *s, const uint32_t *rank,
                                  hf_budget *budget, hf_states_model *ret);
 
 /* states_core.c: `txns`, of any outcome, are impossible together, as a search
- * of so many steps found.  True: r is invalid, with as few of them as could be
- * found in so many seconds, and a proof if there is one; that may take as many
- * again. */
+ * of this form and so many steps found.  True: r is invalid, with as few of
+ * them as could be found in so many seconds, and a proof if there is one; that
+ * may take as many again. */
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      uint64_t steps, double seconds, hf_budget *budget,
-                      hf_result *r);
+                      hf_states_form form, uint64_t steps, double seconds,
+                      hf_budget *budget, hf_result *r);
 
 /* Does the level decide by the search, if there are no lists?  That is what
  * the order has to be. */

@@ -25,6 +25,7 @@
 typedef struct cutter {
     const hf_history *h;
     const hf_level_info *level;
+    hf_states_form form; /* of the search that found no order */
     hf_budget *budget;
     uint64_t steps;  /* of a search, at most */
     uint8_t *kept;   /* per transaction */
@@ -74,15 +75,13 @@ static bool is_impossible(cutter *c, hf_states_uses *uses)
     hf_states_limit limit = {.steps = c->steps, .budget = c->budget};
     hf_states_answer answer = HF_STATES_OPEN;
     hf_states_order order = {0};
-    hf_states_form form;
     hf_states s;
     uint32_t *rank;
     bool none = false;
 
-    (void)hf_states_decides(c->level, &form);
-    hf_states_build(&s, c->h, form, c->kept);
+    hf_states_build(&s, c->h, c->form, c->kept);
     rank = plain_rank(&s);
-    if (!s.unfit && !form.partial && !uses)
+    if (!s.unfit && !c->form.partial && !uses)
         answer = hf_states_search(&s, rank, &limit, &order);
     if (!s.unfit && answer == HF_STATES_OPEN && (uses || has_counters(&s)) &&
         !hf_budget_spent(c->budget))
@@ -328,11 +327,14 @@ static bool has_counted(const hf_history *h)
 }
 
 bool hf_states_refute(const hf_history *h, const hf_txn_id *txns, uint32_t n,
-                      uint64_t steps, double seconds, hf_budget *budget,
-                      hf_result *r)
+                      hf_states_form form, uint64_t steps, double seconds,
+                      hf_budget *budget, hf_result *r)
 {
     hf_budget share = hf_states_share(budget, seconds);
-    cutter c = {.h = h, .level = hf_level_get(r->level), .budget = &share};
+    cutter c = {.h = h,
+                .level = hf_level_get(r->level),
+                .form = form,
+                .budget = &share};
     bool done;
 
     c.kept = HF_NEW_ZEROED(uint8_t, (size_t)h->n_txns + 1);

@@ -70,7 +70,8 @@ typedef enum hf_key_kind {
 typedef struct hf_program {
     hf_verifier *v; /* of the core alone */
     const hf_history *h;
-    bool snapshots;    /* starts and commits */
+    const hf_level_info *info; /* the level by whose rule they are executed */
+    bool snapshots;            /* starts and commits */
     bool past;         /* reads find what was there at any time before */
     bool partial;      /* visibility counts: two may be unordered */
     uint32_t n, words; /* nodes; words of their bits */
@@ -94,9 +95,10 @@ typedef struct hf_program {
     uint32_t n_known; /* so many states have these */
 } hf_program;
 
-/* The transactions of h at the level of v; false: not for it, and v has the
- * answer. */
-bool hf_program_make(hf_verifier *v, const hf_history *h, hf_program *ret);
+/* The transactions of h, by the rule of a level; false: not for it, and v has
+ * the answer. */
+bool hf_program_make(hf_verifier *v, const hf_history *h,
+                     const hf_level_info *info, hf_program *ret);
 void hf_program_release(hf_program *p);
 /* What a key holds after a deed that writes. */
 uint32_t hf_program_after(hf_program *p, uint32_t state, const hf_deed *d);
