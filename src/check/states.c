@@ -542,8 +542,9 @@ static bool is_refuted_by_less(decision *d, uint64_t steps)
 
     if (d->level->level == HF_READ_COMMITTED ||
         !hf_level_implies(d->level->level, HF_READ_COMMITTED) ||
-        (hf_states_decides(d->level, &form) && !form.partial) || d->s.unfit ||
-        has_kind(d, HF_CELL_LIST) || hf_budget_spent(d->budget))
+        (hf_states_decides(d->level, &form) &&
+         (!form.partial || has_kind(d, HF_CELL_COUNTER))) ||
+        d->s.unfit || has_kind(d, HF_CELL_LIST) || hf_budget_spent(d->budget))
         return false;
     release(d);
     form = (hf_states_form){.past = true};

@@ -509,24 +509,33 @@ static bool has_no_order(hf_verifier *v, const hf_history *h,
     return none;
 }
 
-static bool has_lists(const hf_history *h)
+/* Keys that hold more than values: 1 << hf_key_kind. */
+static unsigned kinds_of(const hf_history *h)
 {
+    unsigned kinds = 0;
+
     for (hf_op_id op = 0; op < h->n_ops; op++)
         if (hf_op_kind_of(h, op) == HF_OP_APPEND)
-            return true;
+            kinds |= 1u << HF_KEY_IS_LIST;
+        else if (hf_op_kind_of(h, op) == HF_OP_INCREMENT &&
+                 !hf_op_increment(h, op).has_result)
+            kinds |= 1u << HF_KEY_IS_COUNTER;
     for (hf_key_id k = 0; h->key_initial && k < h->n_keys; k++)
         if (h->key_initial[k] != HF_NONE &&
             h->value_type[h->key_initial[k]] == HF_LIST)
-            return true;
-    return false;
+            kinds |= 1u << HF_KEY_IS_LIST;
+    return kinds;
 }
 
-/* What read-committed forbids, no level that implies it allows; to look at that
- * is little work, and for levels that are no order all there is. */
+/* What read-committed forbids, no level that implies it allows.  For registers
+ * that is little work; where the level is no order it is all there is. */
 static bool is_forbidden(hf_verifier *v, const hf_history *h)
 {
+    unsigned not_for = v->info->shape == HF_SHAPE_SINGLE
+                           ? 1u << HF_KEY_IS_LIST | 1u << HF_KEY_IS_COUNTER
+                           : 1u << HF_KEY_IS_LIST;
     bool by_less = v->level != HF_READ_COMMITTED && !is_order(v->info) &&
-                   !v->w->mixed && !has_lists(h) &&
+                   !v->w->mixed && !(kinds_of(h) & not_for) &&
                    hf_level_implies(v->level, HF_READ_COMMITTED);
 
     if (by_less && has_no_order(v, h, hf_level_get(HF_READ_COMMITTED)))
