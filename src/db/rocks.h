@@ -74,6 +74,26 @@ typedef struct hf_rocks_library {
 #undef F
 } hf_rocks_library;
 
+/* ---- bytes --------------------------------------------------------------- */
+
+void hf_rocks_pack(hf_out *out, const hf_sql_value *values, uint32_t n);
+/* False: these are not n packed values.  Texts point into the bytes. */
+bool hf_rocks_unpack(const char *bytes, size_t length, hf_sql_value *ret,
+                     uint32_t n);
+
+/* Keys, the i-th up to ends[i]. */
+typedef struct hf_rocks_keys {
+    hf_out bytes;
+    HF_VEC(size_t) ends;
+} hf_rocks_keys;
+
+void hf_rocks_keys_init(hf_rocks_keys *l);
+void hf_rocks_keys_release(hf_rocks_keys *l);
+void hf_rocks_keys_clear(hf_rocks_keys *l);
+void hf_rocks_keys_add(hf_rocks_keys *l, const char *key, size_t length);
+const char *hf_rocks_keys_at(const hf_rocks_keys *l, size_t i,
+                             size_t *ret_length);
+
 /* ---- one statement ------------------------------------------------------- */
 
 /* A transaction, and how it reads. */
@@ -81,27 +101,17 @@ typedef struct hf_rocks_txn {
     const hf_rocks_library *l;
     rocksdb_transaction_t *at;
     rocksdb_readoptions_t *read;
-    bool locks_reads;  /* what is read is locked, or checked at commit */
-    bool locks_writes; /* the row of an UPDATE is locked before it is read */
-    char *error;       /* RocksDB's, to be freed; NULL: none */
-    hf_out key, value; /* room to write them in */
-    /* keys, the i-th up to ends[i]: of the rows that a write has found, and of
-     * those that are to be locked */
-    hf_out keys, scanned;
-    HF_VEC(size_t) ends;
-    HF_VEC(size_t) scanned_ends;
+    bool locks_reads;     /* what is read is locked, or checked at commit */
+    bool locks_writes;    /* the row of an UPDATE is locked before it is read */
+    char *error;          /* RocksDB's, to be freed; NULL: none */
+    hf_out key, value;    /* room to write them in */
+    hf_rocks_keys found;  /* of the rows that a write has read */
+    hf_rocks_keys wanted; /* of those that are to be read one by one */
 } hf_rocks_txn;
 
 /* Runs a plan.  HF_STORE_CONFLICT: something went wrong, see t->error. */
 hf_store_ran hf_rocks_run(hf_rocks_txn *t, hf_store_plan *plan,
                           const hf_sql_value *params, uint32_t n_params,
                           hf_sql_result *rows, hf_error *err);
-
-/* ---- bytes --------------------------------------------------------------- */
-
-void hf_rocks_pack(hf_out *out, const hf_sql_value *values, uint32_t n);
-/* False: these are not n packed values.  Texts point into the bytes. */
-bool hf_rocks_unpack(const char *bytes, size_t length, hf_sql_value *ret,
-                     uint32_t n);
 
 #endif

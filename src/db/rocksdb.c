@@ -354,10 +354,8 @@ static void disconnect(hf_db_session *base)
     hf_sql_cache_free(s->cache);
     hf_out_release(&s->txn.key);
     hf_out_release(&s->txn.value);
-    hf_out_release(&s->txn.keys);
-    hf_out_release(&s->txn.scanned);
-    hf_vec_release(&s->txn.ends);
-    hf_vec_release(&s->txn.scanned_ends);
+    hf_rocks_keys_release(&s->txn.found);
+    hf_rocks_keys_release(&s->txn.wanted);
     hf_free(s);
 }
 
@@ -380,8 +378,8 @@ static hf_status connect_session(hf_db *db, unsigned client,
     s->checking_options = d->l.call_optimistictransaction_options_create();
     hf_out_init_memory(&s->txn.key);
     hf_out_init_memory(&s->txn.value);
-    hf_out_init_memory(&s->txn.keys);
-    hf_out_init_memory(&s->txn.scanned);
+    hf_rocks_keys_init(&s->txn.found);
+    hf_rocks_keys_init(&s->txn.wanted);
     s->cache = hf_sql_cache_new(HF_SQL_POSTGRES);
     hf_rng_seed(&s->rng, d->base.options.seed * 1000003u + client);
     hf_db_roster_join(&d->roster, &s->member);

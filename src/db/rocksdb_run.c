@@ -16,64 +16,6 @@
 
 #define MAX_COLUMNS 200u
 
-/* ---- bytes --------------------------------------------------------------- */
-
-void hf_rocks_pack(hf_out *out, const hf_sql_value *values, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const hf_sql_value *v = &values[i];
-
-        hf_out_char(out, (char)v->type);
-        if (v->type == HF_SQL_TEXT) {
-            hf_out_bytes(out, &v->length, sizeof(v->length));
-            hf_out_bytes(out, v->text, v->length);
-        } else if (v->type == HF_SQL_DECIMAL) {
-            hf_out_char(out, (char)v->scale);
-            hf_out_bytes(out, &v->decimal, sizeof(v->decimal));
-        } else if (v->type != HF_SQL_NULL) {
-            hf_out_bytes(out, &v->integer, sizeof(v->integer));
-        }
-    }
-}
-
-/* Takes `n` bytes; false: there are not so many. */
-static bool take(const char **at, size_t *left, void *to, size_t n)
-{
-    if (*left < n)
-        return false;
-    memcpy(to, *at, n);
-    *at += n;
-    *left -= n;
-    return true;
-}
-
-bool hf_rocks_unpack(const char *at, size_t left, hf_sql_value *ret, uint32_t n)
-{
-    memset(ret, 0, n * sizeof(*ret));
-    for (uint32_t i = 0; i < n; i++) {
-        hf_sql_value *v = &ret[i];
-
-        if (!take(&at, &left, &v->type, 1) || v->type >= HF_SQL_TYPE_COUNT)
-            return false;
-        if (v->type == HF_SQL_TEXT) {
-            if (!take(&at, &left, &v->length, sizeof(v->length)) ||
-                left < v->length)
-                return false;
-            v->text = at;
-            at += v->length;
-            left -= v->length;
-        } else if (v->type == HF_SQL_DECIMAL) {
-            if (!take(&at, &left, &v->scale, 1) ||
-                !take(&at, &left, &v->decimal, sizeof(v->decimal)))
-                return false;
-        } else if (v->type != HF_SQL_NULL &&
-                   !take(&at, &left, &v->integer, sizeof(v->integer))) {
-            return false;
-        }
-    }
-    return left == 0;
-}
-
 /* ---- keys ---------------------------------------------------------------- */
 
 typedef struct runner {
@@ -131,7 +73,7 @@ static void pack_key_of(runner *r, const hf_sql_value *row)
 /* ---- rows ---------------------------------------------------------------- */
 
 /* Puts a packed row into the temporary table, and its key, which is in t->key,
- * into t->keys; a row that is named twice is there once. */
+ * into t->found; a row that is named twice is there once. */
 static void keep(runner *r, const char *value, size_t length)
 {
     hf_sql_value row[MAX_COLUMNS], key[HF_STORE_KEY_COLUMNS];
@@ -152,8 +94,7 @@ static void keep(runner *r, const char *value, size_t length)
                 (hf_store_origin){.row = to->rows[to->n_places - 1]});
     if (r->use != r->plan->target)
         return;
-    hf_out_bytes(&r->t->keys, r->t->key.at, r->t->key.n);
-    hf_vec_push(&r->t->ends, r->t->keys.n);
+    hf_rocks_keys_add(&r->t->found, r->t->key.at, r->t->key.n);
 }
 
 static bool locks(const runner *r)
@@ -330,17 +271,17 @@ static bool is_behind(const hf_rocks_txn *t, const char *key, size_t length)
     return memcmp(key, t->value.at, n) > 0;
 }
 
-/* Rows that are locked one by one, as they are then. */
-static hf_store_ran lock_all(runner *r)
+/* Rows that are read, and locked where that is so, one by one. */
+static hf_store_ran fetch_wanted(runner *r)
 {
     hf_rocks_txn *t = r->t;
 
-    for (size_t i = 0; i < t->scanned_ends.n; i++) {
-        size_t from = i ? t->scanned_ends.at[i - 1] : 0;
+    for (size_t i = 0; i < t->wanted.ends.n; i++) {
+        size_t length;
+        const char *key = hf_rocks_keys_at(&t->wanted, i, &length);
 
         t->key.n = 0;
-        hf_out_bytes(&t->key, t->scanned.at + from,
-                     t->scanned_ends.at[i] - from);
+        hf_out_bytes(&t->key, key, length);
         if (!fetch(r))
             return HF_STORE_CONFLICT;
     }
@@ -358,8 +299,7 @@ static hf_store_ran fetch_piece(runner *r)
         return fail(r, "RocksDB cannot lock rows that are not there: where "
                        "reads are locked it can only be asked for rows by "
                        "their keys");
-    t->scanned.n = 0;
-    t->scanned_ends.n = 0;
+    hf_rocks_keys_clear(&t->wanted);
     find_piece(r);
     i = t->l->call_transaction_create_iterator(t->at, t->read);
     for (t->l->call_iter_seek(i, t->key.at, t->key.n); t->l->call_iter_valid(i);
@@ -371,8 +311,7 @@ static hf_store_ran fetch_piece(runner *r)
         if (is_behind(t, key, n_key))
             break;
         if (first_locks) {
-            hf_out_bytes(&t->scanned, key, n_key);
-            hf_vec_push(&t->scanned_ends, t->scanned.n);
+            hf_rocks_keys_add(&t->wanted, key, n_key);
             continue;
         }
         t->key.n = 0;
@@ -383,7 +322,7 @@ static hf_store_ran fetch_piece(runner *r)
     t->l->call_iter_destroy(i);
     if (t->error)
         return HF_STORE_CONFLICT;
-    return first_locks ? lock_all(r) : HF_STORE_DONE;
+    return first_locks ? fetch_wanted(r) : HF_STORE_DONE;
 }
 
 static hf_store_ran fetch_all(runner *r)
@@ -422,20 +361,12 @@ static hf_store_ran refuse_duplicate(runner *r)
     return HF_STORE_REFUSED;
 }
 
-/* The key that the i-th row of the target was read from. */
-static const char *key_at(const runner *r, size_t i, size_t *ret_length)
-{
-    size_t from = i ? r->t->ends.at[i - 1] : 0;
-
-    *ret_length = r->t->ends.at[i] - from;
-    return r->t->keys.at + from;
-}
-
+/* The i-th row of the target goes. */
 static bool delete_at(runner *r, size_t i)
 {
     hf_rocks_txn *t = r->t;
     size_t length;
-    const char *key = key_at(r, i, &length);
+    const char *key = hf_rocks_keys_at(&r->t->found, i, &length);
 
     t->l->call_transaction_delete(t->at, key, length, &t->error);
     return !t->error;
@@ -471,7 +402,7 @@ static hf_store_ran put_updates(runner *r)
         if (row == u->origins.at[i].row)
             continue;
         pack_key_of(r, row);
-        key = key_at(r, i, &length);
+        key = hf_rocks_keys_at(&r->t->found, i, &length);
         if (length != r->t->key.n || memcmp(key, r->t->key.at, length) != 0)
             ran = move(r, i, row);
         else if (!put(r, row))
@@ -499,15 +430,13 @@ static hf_store_ran meet_rows(runner *r)
     hf_rocks_txn *t = r->t;
     hf_store_ran ran;
 
-    t->scanned.n = 0;
-    t->scanned_ends.n = 0;
+    hf_rocks_keys_clear(&t->wanted);
     for (uint32_t i = 0; i < u->temporary->n_places; i++) {
         pack_key_of(r, u->temporary->rows[i]);
-        hf_out_bytes(&t->scanned, t->key.at, t->key.n);
-        hf_vec_push(&t->scanned_ends, t->scanned.n);
+        hf_rocks_keys_add(&t->wanted, t->key.at, t->key.n);
     }
     hf_sql_table_clear(u->temporary);
-    ran = lock_all(r);
+    ran = fetch_wanted(r);
     if (ran == HF_STORE_DONE && u->origins.n > 0 &&
         r->plan->s->conflict == HF_CONFLICT_ERROR)
         return refuse_duplicate(r);
@@ -561,8 +490,7 @@ hf_store_ran hf_rocks_run(hf_rocks_txn *t, hf_store_plan *plan,
     runner r = {t, plan, plan->uses, params, n_params, rows, err};
     hf_store_ran ran = run(&r);
 
-    t->keys.n = 0;
-    t->ends.n = 0;
+    hf_rocks_keys_clear(&t->found);
     for (uint32_t i = 0; i < plan->n_uses; i++) {
         hf_sql_table_clear(plan->uses[i].temporary);
         plan->uses[i].origins.n = 0;

@@ -263,6 +263,8 @@ static void *interrupt_soon(void *user)
     return NULL;
 }
 
+static const char *const rocksdb_variants[] = {"pessimistic", "optimistic"};
+
 static bool has_rocksdb(void)
 {
     hf_error err;
@@ -859,14 +861,13 @@ static bool rocksdb_fractured(fixture *f, hf_db_level level)
 
 static void rocksdb_levels(void **state)
 {
-    static const char *const variants[] = {"pessimistic", "optimistic"};
     fixture f;
 
     (void)state;
     if (!has_rocksdb())
         skip();
     for (unsigned i = 0; i < 2; i++) {
-        start(&f, "rocksdb", variants[i]);
+        start(&f, "rocksdb", rocksdb_variants[i]);
         assert_true(rocksdb_skew(&f, HF_DB_SNAPSHOT));
         assert_false(rocksdb_skew(&f, HF_DB_SERIALIZABLE));
         assert_false(rocksdb_lost(&f, HF_DB_SNAPSHOT));
@@ -903,14 +904,13 @@ static const char *scanned(const fixture *f)
  * is committed by then. */
 static void rocksdb_scans(void **state)
 {
-    static const char *const variants[] = {"pessimistic", "optimistic"};
     fixture f;
 
     (void)state;
     if (!has_rocksdb())
         skip();
     for (unsigned i = 0; i < 2; i++) {
-        start(&f, "rocksdb", variants[i]);
+        start(&f, "rocksdb", rocksdb_variants[i]);
         assert_int_equal(begin(&f, 0, HF_DB_SNAPSHOT, false), HF_DB_OK);
         assert_int_equal(run(&f, 1, UPSERT, 5, 50, 0), HF_DB_OK);
         assert_int_equal(run(&f, 1, REMOVE, 2, 0, 0), HF_DB_OK);
@@ -1054,7 +1054,6 @@ static void same_transaction(fixture *f, hf_rng *rng, hf_db_level level)
 
 static void rocksdb_answers_like_sqlite(void **state)
 {
-    static const char *const variants[] = {"pessimistic", "optimistic"};
     fixture f[2];
     hf_rng rng;
 
@@ -1064,7 +1063,7 @@ static void rocksdb_answers_like_sqlite(void **state)
     hf_rng_seed(&rng, 7);
     for (unsigned v = 0; v < 2; v++) {
         start(&f[0], "sqlite", NULL);
-        start(&f[1], "rocksdb", variants[v]);
+        start(&f[1], "rocksdb", rocksdb_variants[v]);
         for (unsigned i = 0; i < 2; i++)
             assert_int_equal(run_any(&f[i], 0, NULL), HF_DB_OK);
         for (unsigned n = 0; n < 500; n++)
